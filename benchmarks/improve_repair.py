@@ -1,14 +1,18 @@
 """Repair of unseen synthetic images by a trained scorer, measured by the ground truth.
 
     python benchmarks/improve_repair.py FOLDER [--images 240] [--seed 0] [--workers 2]
+    python benchmarks/improve_repair.py --scorers OWN HELD_OUT
 
-FOLDER is that of improve_world.py. Threshold, dilation and margin are chosen on 32 images of development prompts
-by the held-out scorer; then images of other prompts, by three generators in turn, are repaired with the erring
-inpainter of the synthetic world, which adds a flaw in half of its tries, and with the exact one. The control
-paints the same area at a random place, and keeps it by the same rule.
+FOLDER is that of improve_world.py; OWN and HELD_OUT are models that `beholder learn` trained on studies of the
+synthetic world, such as those of improve_demo.py, and images of their prompts are left out. Threshold, dilation
+and margin are chosen on 32 images of development prompts by the held-out scorer; then images of other prompts, by
+three generators in turn, are repaired with the erring inpainter of the synthetic world, which adds a flaw in half
+of its tries, and with the exact one. The control paints the same area at a random place, and keeps it by the same
+rule.
 """
 
 import argparse
+from collections.abc import Container, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
@@ -28,6 +32,7 @@ from beholder.simulate.grammar import draw_requests, prompt_text
 from beholder.simulate.inpainting.oracle import WorldInpainter
 from beholder.simulate.inpainting.origins import Origin
 from beholder.simulate.policies import GENERATORS
+from beholder.tables.store import Store
 
 POLICIES = GENERATORS[2:]
 SIZE, DEVELOPMENT, TRIES = 192, 32, 4
@@ -35,15 +40,20 @@ SIZE, DEVELOPMENT, TRIES = 192, 32, 4
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    parser.add_argument("folder", type=Path, metavar="FOLDER", nargs="?")
+    parser.add_argument("--scorers", type=Path, nargs=2, metavar=("OWN", "HELD_OUT"))
     parser.add_argument("--images", type=int, default=240)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=2)
     arguments = parser.parse_args()
+    if (arguments.folder is None) == (arguments.scorers is None):
+        parser.error("name FOLDER, or --scorers")
     torch.set_num_threads(1)
-    models = [str(model) for model in train_scorers(arguments.folder)]
+    trained = arguments.scorers or train_scorers(arguments.folder)
+    models, trained_on = [str(model) for model in trained], prompts_of([model.parents[1] for model in trained])
     own, held_out = (load_critic(model) for model in models)
-    choice = choose(own, held_out, WorldInpainter(error=0.5), origins(DEVELOPMENT, 5_000 + arguments.seed))
+    development = origins(DEVELOPMENT, 5_000 + arguments.seed, trained_on)
+    choice = choose(own, held_out, WorldInpainter(error=0.5), development)
     basis = choice.basis
     assert basis is not None
     assert basis.by_changes is not None
@@ -55,7 +65,7 @@ def main() -> None:
     )
     print("| inpainter | margin | measured by | gain [95 % CI] | of possible | truly worse | kept |")
     print("|---|---|---|---|---|---|---|", flush=True)
-    test = origins(arguments.images, 9_000 + arguments.seed)
+    test = origins(arguments.images, 9_000 + arguments.seed, trained_on)
     parts = [test[start :: arguments.workers] for start in range(arguments.workers)]
     fresh = get_context("spawn")  # a fork would copy the locks of threads
     with ProcessPoolExecutor(arguments.workers, mp_context=fresh) as pool:
@@ -65,12 +75,18 @@ def main() -> None:
             show(error, margin, prompts, {key: np.concatenate([m[key] for m in measured]) for key in measured[0]})
 
 
-def origins(count: int, seed: int) -> list[Origin]:
-    """One image per prompt, by the generators in turn."""
-    requests = draw_requests(count, np.random.default_rng(seed))
+def prompts_of(studies: Sequence[Path]) -> set[str]:
+    """The prompts of studies."""
+    return {text for study in studies for text in Store(study).read("prompts")["text"]}
+
+
+def origins(count: int, seed: int, trained_on: Container[str]) -> list[Origin]:
+    """One image per prompt that no scorer was trained on, by the generators in turn."""
+    prompts = [prompt_text(request) for request in draw_requests(count, np.random.default_rng(seed))]
     return [
-        Origin(prompt_text(request), POLICIES[number % len(POLICIES)], (seed, number), SIZE)
-        for number, request in enumerate(requests)
+        Origin(prompt, POLICIES[number % len(POLICIES)], (seed, number), SIZE)
+        for number, prompt in enumerate(prompts)
+        if prompt not in trained_on
     ]
 
 

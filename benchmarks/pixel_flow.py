@@ -21,6 +21,7 @@ from PIL import Image
 from beholder.models.pipelines.pixel_flow.generator import PixelFlowGenerator
 from beholder.models.pipelines.pixel_flow.network import PixelFlowNetwork, PixelFlowSettings
 from beholder.models.pipelines.pixel_flow.training import (
+    CURVE,
     WEIGHTS,
     PixelFlowTraining,
     save_pixel_flow,
@@ -68,6 +69,7 @@ def train(folder: Path, images: np.ndarray, prompts: list[str], steps: int) -> N
         progress=lambda done, total: print(f"{done}/{total} {time.process_time() - cpu:.0f} CPU s", flush=True),
     )
     print(f"trained: {time.monotonic() - began:.0f} s, {time.process_time() - cpu:.0f} CPU s")
+    print((folder / CURVE).read_text(encoding="utf-8"))
 
 
 def take_so_far(folder: Path, prompts: list[str]) -> Path:

@@ -5,7 +5,7 @@
 ``FOLDER`` is that of ``tune_scorer.py``. Parts: ``guide`` (guidance and optimised noise), ``anchored`` and
 ``loose`` (DRaFT with and without the anchor, watched to the end), ``best`` (best of 8), ``realism`` (tuning by the
 realism predictor), ``words``. Each prints one JSON line per seed, which is also added to ``FOLDER/PART.jsonl``.
-All prompts and seeds differ from those that the scorers were trained on.
+All seeds differ from those that the scorers were trained on; prompts are drawn again from the same grammar.
 """
 
 import argparse
@@ -45,7 +45,7 @@ UNSEEN, TUNED = 64, 64
 RATE, STEPS, LOOSE_STEPS, ANCHOR, EVERY = 2e-3, 60, 240, 0.3, 5
 OVERALL, REALISM = "bad", "realism"
 HIT, FALSE_ALARM = 0.8, 0.03
-"""Of simulated keywords: about the F1 of .8 that tiny-rich-feedback has (docs/measured/rich-feedback.md)."""
+"""Of simulated keywords: about the F1 of .8 that tiny-rich-grounded has (docs/measured/rich-feedback.md)."""
 
 
 def features_of(folder: Path, scorer: str) -> Callable[[np.ndarray], np.ndarray]:

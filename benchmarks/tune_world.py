@@ -2,11 +2,11 @@
 
     python benchmarks/tune_world.py FOLDER rich
     python benchmarks/tune_world.py FOLDER tiny-rich-cnn
-    python benchmarks/tune_world.py FOLDER tiny-rich-feedback
+    python benchmarks/tune_world.py FOLDER tiny-rich-grounded
     python benchmarks/tune_world.py FOLDER realism
 
 ``FOLDER/rich``: images of the painted generator and of two painters, judged by three simulated raters each, and
-the recipes ``tiny-rich-cnn`` and ``tiny-rich-feedback`` trained on them. ``FOLDER/realism``: images of the painted
+the recipes ``tiny-rich-cnn`` and ``tiny-rich-grounded`` trained on them. ``FOLDER/realism``: images of the painted
 generator and flawless ones, called real or generated, and the recipe ``tiny-realism``. Parts that exist already
 are skipped; a killed run can be resumed.
 """
@@ -38,7 +38,9 @@ from beholder.tables.store import Store
 SIZE, PAINTED = 96, "painted"
 TRAINING_SEED = 1000
 """The first seed of the painted generator's images in the studies."""
+RICH_COUNTS = {PAINTED: 3200, "aurora": 400, "dune": 400}
 REALISM_COUNTS = {PAINTED: 1600, "real": 1600}
+EPOCHS = {"tiny-rich-cnn": 8, "tiny-rich-grounded": 6, "tiny-realism": 10}
 
 
 def paint_flow(requests: tuple[Request, ...], folder: Path) -> list[Painted]:
@@ -95,28 +97,29 @@ def make_world(folder: Path, protocol: str, counts: dict[str, int], raters: int,
         print(consolidate(folder), flush=True)
 
 
-def train(folder: Path, name: str, epochs: int) -> None:
+def train(folder: Path, name: str) -> None:
     """Train a recipe on a study."""
     recipe = load_recipe(name)
-    training = recipe.training.model_copy(update={"epochs": epochs, "validate_every": 200, "save_every": 200})
+    training = recipe.training.model_copy(
+        update={"epochs": EPOCHS[name], "validate_every": 200, "save_every": 100}
+    )
     print(learn(folder, recipe.model_copy(update={"training": training}), resume=True), flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
-    parser.add_argument("part", choices=["rich", "realism", "tiny-rich-cnn", "tiny-rich-feedback"])
+    parser.add_argument("part", choices=["rich", "realism", "tiny-rich-cnn", "tiny-rich-grounded"])
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     folder, part, began = arguments.folder, arguments.part, time.process_time()
     if part == "rich":
-        counts = {PAINTED: 3200, "aurora": 400, "dune": 400}
-        make_world(folder / "rich", "rich-feedback", counts, raters=120, trials=100, seed=0)
+        make_world(folder / "rich", "rich-feedback", RICH_COUNTS, raters=120, trials=100, seed=0)
     elif part == "realism":
         make_world(folder / part, "layer6-realism", REALISM_COUNTS, raters=100, trials=160, seed=1)
-        train(folder / part, "tiny-realism", 10)
+        train(folder / part, "tiny-realism")
     else:
-        train(folder / "rich", part, {"tiny-rich-cnn": 8, "tiny-rich-feedback": 10}[part])
+        train(folder / "rich", part)
     print(f"{part}: {time.process_time() - began:.0f} CPU s", flush=True)
 
 

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from PIL import Image
 
 from beholder.api.improving import filter as filtering
 from beholder.api.improving import repair as repairing
 from beholder.api.improving import steps as walking
 from beholder.api.improving.filter import filter_images
 from beholder.api.improving.loop import improve
+from beholder.api.improving.prompts import real_images
 from beholder.api.improving.proof import prove
 from beholder.api.improving.repair import repair
 from beholder.cli.main import main
@@ -224,3 +226,16 @@ def test_what_cannot_be_tuned_or_simulated_is_said(study: Path) -> None:
     assert [note.partition(":")[0] for note in improved.left_out] == ["repair", "tune", "proof"]
     assert "reached by its images alone (folder)" in improved.left_out[1]
     assert improved.proof is None
+
+
+@pytest.mark.parametrize(("reals", "references"), [(47, None), (60, 48)])
+def test_real_images_are_a_reference_where_there_are_enough(
+    bare_study: Callable[..., Path], reals: int, references: int | None
+) -> None:
+    """Also for a look at fewer images than a reference needs."""
+    folder = bare_study(RatingQuestion(name="quality"), reals=reals)
+    (folder / "images" / "real").mkdir(parents=True)
+    for number in range(reals):
+        Image.new("RGB", (8, 8), (number, 0, 0)).save(folder / "images" / "real" / f"{number:02d}.png")
+    images = real_images(folder, 40, (6, 4))
+    assert (None if images is None else images.shape) == (None if references is None else (references, 6, 4, 3))

@@ -175,8 +175,16 @@ def tune(
 @click.option("--scorer", required=True, metavar="FOLDER", help="A rich-feedback model that predicts words.")
 @click.option("--weight", type=float, default=3.0, show_default=True, help="Of the words that were missed.")
 @click.option(
+    "--threshold",
+    type=click.FloatRange(0, 1),
+    default=0.3,
+    show_default=True,
+    help="Probability from which a word counts as missed.",
+)
+@click.option(
     "--tries", type=click.IntRange(min=0), default=0, show_default=True, help="Other seeds, until aligned."
 )
+@click.option("--reword", is_flag=True, help="Put the words in front of the prompt, in place of weighing them.")
 @images_option
 @name_option("words")
 @device_option
@@ -187,11 +195,13 @@ def words(
     generator: str,
     scorer: str,
     weight: float,
+    threshold: float,
     tries: int,
     images: int,
     name: str,
     device: str | None,
     *,
+    reword: bool,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -210,7 +220,7 @@ def words(
             generator=generator,
             scorer=scorer,
             name=name,
-            settings=WordSettings(weight=weight, tries=tries),
+            settings=WordSettings(weight, threshold, tries, reword),
             images=images,
             device=device,
             force=force,

@@ -23,7 +23,8 @@ from beholder.cli.improve_options import (
     "--inpainter",
     required=True,
     metavar="NAME",
-    help="What paints: exact or erring[:RATE] for images of the synthetic world.",
+    help="What paints: exact or erring[:RATE] for images of the synthetic world, pixel-flow:FOLDER, "
+    "diffusers:MODEL or worker:COMMAND.",
 )
 @held_out_option
 @click.option("--generator", metavar="NAME", help="Only images of this generator.")

@@ -44,6 +44,8 @@ class Critic:
     """Of its 95 % prediction interval of the raters' mean score."""
     heatmaps: Callable[[Sequence[Pixels], Sequence[str]], list[Heatmap]] | None = None
     """Where an image is wrong; ``None`` where it cannot say."""
+    folder: Path | None = None
+    """Of a trained model."""
 
 
 def load_critic(name: str, device: str | None = None) -> Critic:
@@ -62,7 +64,8 @@ def load_critic(name: str, device: str | None = None) -> Critic:
     def score(images: Sequence[Pixels], prompts: Sequence[str]) -> NDArray[np.float64]:
         return sign * scorer(list(images), list(prompts) if needs_prompt else None)
 
-    return Critic(scorer.identity, recipe.aspect, score)
+    folder = None if folder_and_aspect is None else folder_and_aspect[0]
+    return Critic(scorer.identity, recipe.aspect, score, folder=folder)
 
 
 def rich_critic(member: Member, aspect: str) -> Critic:
@@ -82,7 +85,12 @@ def rich_critic(member: Member, aspect: str) -> Critic:
         raise UserError(f"{member.name}: no aspect '{aspect}'; name one of: {choices}")
     points = MAP_OF.get(aspect) in feedback.heatmaps
     return Critic(
-        f"{member.identity}:{aspect}", aspect, score, member.half_widths.get(aspect), heatmaps if points else None
+        f"{member.identity}:{aspect}",
+        aspect,
+        score,
+        member.half_widths.get(aspect),
+        heatmaps if points else None,
+        Path(member.name),
     )
 
 

@@ -21,6 +21,7 @@ from beholder.improve.labelled import labelled_pictures
 from beholder.improve.pictures import study_pictures
 from beholder.improve.selection import ScoreThreshold, best_of, choose_threshold
 from beholder.improve.truth import true_aspect, true_score
+from beholder.improve.unseen import not_trained_on
 from beholder.simulate.painter import GroundTruth
 from beholder.study.study import load_study
 
@@ -95,7 +96,8 @@ def run_filter(
     other = None if held_out is None else _score(held_out, images, texts, say, "held-out scores").reshape(shape)
     chosen = best_of(own)
     say("labelled images", 0, 1)
-    labelled = labelled_pictures(improvement.study, critic.aspect, study_pictures(improvement.study))
+    unseen = not_trained_on(improvement.study, study_pictures(improvement.study), (critic, held_out))
+    labelled = labelled_pictures(improvement.study, critic.aspect, unseen)
     calibration = calibrate(labelled, critic, held_out, background, set(texts), rng)
     truths = (
         {}
@@ -213,7 +215,7 @@ def write_selected(improvement: Improvement, run: FilterRun, critic: Critic, hel
             "own_after": score,
             "margin": None if run.threshold is None else run.threshold.threshold,
             "kept": passes,
-            "reason": _reason(score, len(group), run.threshold),
+            "reason": _reason(score, place, len(group), run.threshold),
         }
         if held_out is not None and run.held_out is not None:
             row |= {"held_out_scorer": held_out.name, "held_out_before": float(run.held_out[number, 0])}
@@ -242,8 +244,9 @@ def selected_truths(run: FilterRun, rows: Sequence[Row]) -> list[tuple[str, Grou
     return pairs
 
 
-def _reason(score: float, count: int, threshold: ScoreThreshold | None) -> str:
+def _reason(score: float, place: int, count: int, threshold: ScoreThreshold | None) -> str:
+    which = f"number {place + 1} of {count} is the best"
     if threshold is None:
-        return f"best of {count}; no threshold"
+        return f"{which}; no threshold"
     passed = score >= threshold.threshold
-    return f"best of {count}: {score:.3f} is {'at least' if passed else 'below'} {threshold.threshold:.3f}"
+    return f"{which}: {score:.3f} is {'at least' if passed else 'below'} {threshold.threshold:.3f}"

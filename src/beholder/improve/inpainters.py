@@ -4,13 +4,18 @@
 and the ground truth of what they paint.
 """
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 
 from beholder.errors import UserError, unknown_name
 from beholder.models.pipelines.inpainter import Inpainter
+from beholder.models.pipelines.worker_inpainter import WorkerInpainter
 from beholder.simulate.inpainting.oracle import ERROR, WorldInpainter
+from beholder.workers.child import ChildConnection
+from beholder.workers.client import Worker
+from beholder.workers.http_connection import HttpConnection
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +44,20 @@ def _flow(kind: str) -> Callable[[str], Inpainter]:
     return load
 
 
+def _worker(argument: str) -> Inpainter:
+    if not argument.strip():
+        raise UserError("worker: a command, or an address, is expected after the colon")
+    remote = argument.startswith(("http://", "https://"))
+    connection = HttpConnection(argument) if remote else ChildConnection(shlex.split(argument))
+    return WorkerInpainter(Worker(connection))
+
+
 INPAINTERS: dict[str, InpainterKind] = {
     "exact": InpainterKind(lambda _: WorldInpainter(), "of the synthetic world; never errs"),
     "erring": InpainterKind(_erring, f"of the synthetic world; adds a flaw at a rate, {ERROR} by default"),
     "pixel-flow": InpainterKind(_flow("pixel-flow"), "a small flow of 32 × 32 pixels, by its folder"),
     "diffusers": InpainterKind(_flow("diffusers"), "a pipeline of diffusers, by folder or hub name"),
+    "worker": InpainterKind(_worker, "a program of your own, by its command or its address"),
 }
 """The inpainters by name."""
 

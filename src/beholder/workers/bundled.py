@@ -10,6 +10,7 @@ BUNDLED: dict[str, str] = {
     "diffusers": "beholder.models.pipelines.diffusers_worker",
     "scorer": "beholder.scorers.scorer_worker",
     "trainable": "beholder.improve.tuning.worker",
+    "inpainter": "beholder.improve.tuning.inpainting_worker",
 }
 """Name of a worker -> the module that is its main program."""
 

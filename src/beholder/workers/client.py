@@ -14,14 +14,22 @@ from beholder.errors import RefusalError, WorkerError
 from beholder.workers.connection import Connection
 from beholder.workers.frames import Frame, FrameError
 from beholder.workers.identity import Identity, Task
-from beholder.workers.messages import ImageReply, ImageRequest, Vectors, read_image, read_scores, read_vectors
+from beholder.workers.messages import (
+    ImageReply,
+    ImageRequest,
+    Vectors,
+    read_image,
+    read_images,
+    read_scores,
+    read_vectors,
+)
 
 Content = TypeVar("Content")
 """What a reply holds."""
 
 
 class Worker:
-    """A worker that generates, scores or encodes; one request at a time, from any thread.
+    """A worker that generates, inpaints, scores or encodes; one request at a time, from any thread.
 
     Example::
 
@@ -59,6 +67,18 @@ class Worker:
         header = request.model_dump(mode="json", exclude_none=True)
         reply = self._ask("generate", header)
         return self._understood(lambda: read_image(reply))
+
+    def inpaint(
+        self, images: Sequence[bytes], masks: Sequence[bytes], prompts: Sequence[str], seeds: Sequence[int]
+    ) -> tuple[bytes, ...]:
+        """Return each image (the bytes of a file) with the white part of its mask painted again."""
+        if len({len(images), len(masks), len(prompts), len(seeds)}) != 1:
+            raise ValueError(
+                f"{len(images)} images need as many masks, prompts and seeds; found {len(masks)} masks, "
+                f"{len(prompts)} prompts, {len(seeds)} seeds"
+            )
+        reply = self._ask("inpaint", {"prompts": list(prompts), "seeds": list(seeds)}, [*images, *masks])
+        return self._understood(lambda: read_images(reply, len(images)))
 
     def score(self, images: Sequence[bytes], prompts: Sequence[str | None]) -> NDArray[np.float64]:
         """Return one score per image (the bytes of a file) with its prompt."""

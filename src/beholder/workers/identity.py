@@ -10,8 +10,9 @@ from beholder.workers.frames import Frame, Header
 PROTOCOL = 1
 """The version of the wire protocol; it grows when an older client could misread a frame."""
 
-Task = Literal["generate", "score", "features", "embed"]
-"""Prompt, seed and size to an image; images and prompts to scores; images to features; texts to embeddings."""
+Task = Literal["generate", "inpaint", "score", "features", "embed"]
+"""Prompt, seed and size to an image; images, masks and prompts to images; images and prompts to scores; images to
+features; texts to embeddings."""
 
 
 class Identity(BaseModel):

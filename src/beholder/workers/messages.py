@@ -62,6 +62,13 @@ def read_image(frame: Frame) -> ImageReply:
     return ImageReply(frame.blobs[0], prompt if isinstance(prompt, str) else None, usage)
 
 
+def read_images(frame: Frame, count: int) -> tuple[bytes, ...]:
+    """Return the image files of a reply, one per image that was sent."""
+    if len(frame.blobs) != count:
+        raise FrameError(f"{count} images are expected, found {len(frame.blobs)} blobs")
+    return frame.blobs
+
+
 def read_scores(frame: Frame, count: int) -> NDArray[np.float64]:
     """Return the scores of a reply, one per image; those that are not finite are a fault."""
     scores = frame.header.get("scores")

@@ -16,6 +16,9 @@ from beholder.workers.frames import Frame, FrameError
 from beholder.workers.identity import Identity, Task
 from beholder.workers.messages import ImageReply, ImageRequest, Usage, Vectors, image_frame, vectors_frame
 
+Inpaint = Callable[[Sequence[bytes], Sequence[bytes], Sequence[str], Sequence[int]], Sequence[bytes]]
+"""From the files of images, the files of their masks, prompts and seeds to the files of images."""
+
 
 @dataclass(frozen=True)
 class Service:
@@ -25,6 +28,7 @@ class Service:
     weights: str | None = None
     settings: dict[str, Any] | None = None
     generate: Callable[[ImageRequest], ImageReply] | None = None
+    inpaint: Inpaint | None = None
     score: Callable[[Sequence[bytes], Sequence[str | None]], Sequence[float]] | None = None
     features: Callable[[Sequence[bytes]], Vectors] | None = None
     embed: Callable[[Sequence[str]], Vectors] | None = None
@@ -33,6 +37,7 @@ class Service:
         """Who it is, as its greeting says."""
         functions: dict[Task, object] = {
             "generate": self.generate,
+            "inpaint": self.inpaint,
             "score": self.score,
             "features": self.features,
             "embed": self.embed,
@@ -88,6 +93,8 @@ def _answer(request: Frame, service: Service) -> Frame:
     header, task = request.header, request.header.get("task")
     if task == "generate" and service.generate:
         return image_frame(service.generate(ImageRequest.model_validate(dict(header))))
+    if task == "inpaint" and service.inpaint:
+        return Frame({}, tuple(service.inpaint(*_inpainted(request))))
     if task == "score" and service.score:
         prompts = header.get("prompts", [None] * len(request.blobs))
         if len(prompts) != len(request.blobs):
@@ -101,3 +108,14 @@ def _answer(request: Frame, service: Service) -> Frame:
             raise FrameError("'texts' with at least one text is expected")
         return vectors_frame(service.embed(texts))
     raise FrameError(f"task {task!r} is not among: {', '.join(service.identity().tasks)}")
+
+
+def _inpainted(request: Frame) -> tuple[tuple[bytes, ...], tuple[bytes, ...], list[str], list[int]]:
+    """Images, masks, prompts and seeds of a request: the blobs are the images, then their masks."""
+    prompts, seeds = (request.header.get(name) for name in ("prompts", "seeds"))
+    if not (isinstance(prompts, list) and isinstance(seeds, list) and len(prompts) == len(seeds)):
+        raise FrameError("'prompts' and 'seeds', one of each per image, are expected")
+    count = len(prompts)
+    if len(request.blobs) != 2 * count:
+        raise FrameError(f"{count} images and their masks are expected, found {len(request.blobs)} blobs")
+    return request.blobs[:count], request.blobs[count:], prompts, [int(seed) for seed in seeds]

@@ -15,9 +15,12 @@ from beholder.cli.improve import improve
 from beholder.errors import RefusalError
 from beholder.improve.tuning import worker
 from beholder.models.rich_feedback.cnn import CnnSettings, RichCnn
+from beholder.models.rich_feedback.grounded.model import GroundedModel
+from beholder.models.rich_feedback.grounded.settings import GroundedSettings
 from beholder.models.rich_feedback.settings import Heads
 from beholder.models.weights.checkpoint import Record, save_checkpoint
 from beholder.study.kinds.rating import RatingQuestion
+from beholder.study.words import split_words
 from beholder.workers.messages import ImageRequest
 
 PROMPT = "two red balls, in a meadow, photo style"
@@ -36,6 +39,19 @@ def scorer(tmp_path_factory: pytest.TempPathFactory) -> str:
     )
     folder = tmp_path_factory.mktemp("scorer")
     save_checkpoint(folder, RichCnn(settings), Record("rich-cnn", RichCnn(settings).config, settings.scores))
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A model that reads prompts, with random weights: it calls about half of all words misaligned."""
+    torch.manual_seed(1)
+    vocabulary = tuple(sorted(set(split_words(PROMPT))))
+    settings = GroundedSettings(
+        width=16, blocks=1, heads=2, layers=1, channels=4, pointers=2, head_width=8, words=vocabulary
+    )
+    model, folder = GroundedModel(settings), tmp_path_factory.mktemp("reader")
+    save_checkpoint(folder, model, Record("rich-grounded", model.config, settings.scores))
     return str(folder)
 
 
@@ -70,6 +86,50 @@ def test_guide_tune_and_their_tables(painted_study: Callable[..., Path], scorer:
     refused = CliRunner().invoke(improve, ["tune", *common, "--method", "dpo", "--name", "pairs"])
     assert refused.exit_code != 0
     assert "--pairs-of" in str(refused.exception)
+
+
+def test_words_follows_what_the_recommended_model_says_is_missed(
+    painted_study: Callable[..., Path], reader: str, scorer: str
+) -> None:
+    folder = painted_study(RatingQuestion(name="quality"))
+    common = (str(folder), "--generator", "painted:32", "--images", "8")
+    followed = json.loads(run("words", *common, "--scorer", reader, "--threshold", "0.1", "--json"))
+    true, control = (
+        {row["name"]: row for row in followed["gains"] if row["measure"] == measure}
+        for measure in ("ground truth", "control")
+    )
+    assert {"alignment", "overall"} <= set(true)
+    assert set(true) == set(control)
+    assert all(row["images"] == 8 for row in true.values())
+    changes = pl.read_parquet(folder / "improvements" / "words" / "changes.parquet")
+    assert (changes["before"] != changes["after"]).all()
+    assert (changes["truth_before"] - changes["truth_after"]).abs().max() > 0
+    refused = CliRunner().invoke(improve, ["words", *common, "--scorer", scorer, "--name", "blind"])
+    assert refused.exit_code != 0
+    assert "predicts no misaligned words" in str(refused.exception)
+
+
+@pytest.mark.parametrize("method", ["draft", "ddpo"])
+def test_the_loop_tunes_by_the_scorer_s_gradients_or_without_any(
+    painted_study: Callable[..., Path], scorer: str, method: str
+) -> None:
+    folder = painted_study(RatingQuestion(name="quality"))
+    options = ["--generator", "poor=painter:ember", "--candidates", "2", "--prompts", "6", "--tune-steps", "2"]
+    options += ["--skip", "repair", "--skip", "proof", "--scorer", scorer if method == "draft" else "colour-words"]
+    printed = run(str(folder), *options)
+    assert "tune: ground truth" in printed
+    place = folder / "improvements" / "loop"
+    walk = json.loads((place / "walk.json").read_text(encoding="utf-8"))
+    assert walk["done"]["tune"]["method"] == method
+    assert walk["done"]["tune"]["steps taken"] == 2
+    assert (place / "lora" / "lora.safetensors").is_file()
+    assert not (place / "tune.state").exists()
+    changes = pl.read_parquet(place / "changes.parquet")
+    tuned, filtered = (set(changes.filter(method=step)["prompt"]) for step in ("tune", "filter"))
+    assert len(tuned) == 18
+    assert len(filtered) == 6
+    assert not tuned & filtered  # compared on prompts that it was not tuned on
+    assert pl.read_parquet(place / "alarms.parquet").height > 0
 
 
 def test_the_worker_generates_tuned_and_guided_images(scorer: str) -> None:

@@ -1,5 +1,7 @@
 """Sampling, guidance and words, with a generator whose every answer is known."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 import torch
@@ -91,3 +93,27 @@ def test_seeds_are_tried_until_no_word_is_missed() -> None:
     assert seeds == [5 + 2 * 10_007, 6 + 2 * 10_007]
     assert tries.tolist() == [3, 3]
     assert reworded("two red balls, at sunset", []) == "two red balls, at sunset"
+
+
+class Listening(OneColour):
+    """Remembers the prompts that it was asked for; a colon says nothing to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heard: list[str] = []
+
+    def context(
+        self, prompts: Sequence[str], seeds: Sequence[int], without: Sequence[Sequence[int]] | None = None
+    ) -> torch.Tensor:
+        self.heard = list(prompts)
+        return super().context([prompt.replace(":", "") for prompt in prompts], seeds, without)
+
+
+def test_words_are_weighed_or_said_again() -> None:
+    generator, missed = Listening(), ((0,), ())
+    weighed = follow_words(generator, ["1 2", "2"], [5, 6], missed, WordSettings(weight=3))
+    # without its first word the level is 2, with it 3: 2 + 3 · (3 − 2)
+    assert weighed.latents.mean(1).tolist() == pytest.approx([5, 2], abs=1e-5)
+    again = follow_words(generator, ["1 2", "2"], [5, 6], missed, WordSettings(reword=True))
+    assert generator.heard == ["1: 1 2", "2"]
+    assert again.latents.mean(1).tolist() == pytest.approx([4, 2], abs=1e-5)

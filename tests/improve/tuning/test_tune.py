@@ -6,14 +6,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 import pytest
 import torch
-from tests.improve.tuning.toys import BRIGHT, Drifting, OneColour, brightness
+from tests.improve.tuning.toys import BRIGHT, Drifting, Elsewhere, OneColour, brightness
 
 from beholder.errors import TrainingError, UserError, WeightsError
 from beholder.improve.alarms.alarm import Alarm
 from beholder.improve.tuning.adapters import add_lora, base_weights, load_lora, save_lora
-from beholder.improve.tuning.losses import Examples, Pairs, Prompts, chosen_loss, pair_loss, reward_loss
+from beholder.improve.tuning.guide import GuideSettings, guided_sample
+from beholder.improve.tuning.losses import (
+    Examples,
+    Pairs,
+    Prompts,
+    chosen_loss,
+    pair_loss,
+    policy_loss,
+    reward_loss,
+)
 from beholder.improve.tuning.reward import Reward
 from beholder.improve.tuning.settings import TuneSettings
 from beholder.improve.tuning.tune import Material, tune
@@ -64,6 +74,25 @@ def test_the_loss_is_less_the_mean_reward_and_the_anchor_has_a_gradient() -> Non
     assert moved.item() > loose.item()
     slopes = torch.autograd.grad(moved - loose, list(parameters.values()))
     assert all(float(slope.abs().sum()) > 0 for slope in slopes)
+
+
+def test_every_method_works_on_the_device_of_the_generator() -> None:
+    generator = Elsewhere()
+    add_lora(generator, 2, 0)
+    anchored = replace(SETTINGS, anchor=1.0)
+    latents = torch.zeros(3, 2, device="meta")
+    examples = Examples(latents, lambda rows: generator.context(["0.2"] * len(rows), rows))
+    pairs = Pairs(latents, latents, lambda rows, _: generator.context(["0.2"] * len(rows), rows), torch.ones(3))
+    plain = Reward("plain", "plain", lambda images, _: np.arange(len(images)) / 7, None)
+    losses = [
+        *(reward_loss(generator, brightness, PROMPTS, replace(anchored, method=m), 0) for m in ("draft", "refl")),
+        chosen_loss(generator, examples, anchored, 0),
+        pair_loss(generator, pairs, anchored, 0),
+        policy_loss(generator, plain, PROMPTS, anchored, 0),
+    ]
+    assert {loss.device.type for loss in losses} == {"meta"}
+    both = GuideSettings(strength=0.1, iterations=1, steps=2)
+    assert guided_sample(generator, BRIGHT, ["0.2"], [1], both).images.device.type == "meta"
 
 
 def test_an_anchor_holds_the_generator_near_its_base(tmp_path: Path) -> None:

@@ -85,6 +85,25 @@ class Drifting(OneColour):
         return -self.shift(torch.ones_like(latents))
 
 
+class Elsewhere(OneColour):
+    """The same on another device, where numbers have shapes but no values: what is left on the CPU is an error."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.module.to("meta")
+
+    def noise(self, prompts: Sequence[str], seeds: Sequence[int]) -> torch.Tensor:
+        return super().noise(prompts, seeds).to("meta")
+
+    def context(
+        self, prompts: Sequence[str], seeds: Sequence[int], without: Sequence[Sequence[int]] | None = None
+    ) -> torch.Tensor:
+        return super().context(prompts, seeds, without).to("meta")
+
+    def velocity(self, latents: torch.Tensor, times: torch.Tensor, context: torch.Tensor) -> torch.Tensor:
+        return super().velocity(latents, times.to(latents), context)
+
+
 BRIGHT = Reward(
     "bright", "bright", lambda images, prompts: brightness(images, prompts).double().numpy(), brightness
 )

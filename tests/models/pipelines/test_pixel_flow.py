@@ -1,5 +1,6 @@
 """The pixel flow: training that resumes to equal bits, words that can be left out, and inpainting."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from beholder.models.pipelines.inpainter import inpaint_within
 from beholder.models.pipelines.pixel_flow.generator import PixelFlowGenerator
 from beholder.models.pipelines.pixel_flow.network import PixelFlowNetwork, PixelFlowSettings
 from beholder.models.pipelines.pixel_flow.training import (
+    CURVE,
     PixelFlowTraining,
     load_pixel_flow,
     save_pixel_flow,
@@ -39,16 +41,19 @@ def kill(done: int, _: int) -> None:
 
 
 def test_a_training_that_was_killed_ends_with_equal_bits(images: np.ndarray, tmp_path: Path) -> None:
-    whole = train_pixel_flow(images, PROMPTS, tmp_path / "whole", TRAINING)
+    at_once = train_pixel_flow(images, PROMPTS, tmp_path / "at-once", TRAINING)
     with pytest.raises(KilledError):
         train_pixel_flow(images, PROMPTS, tmp_path / "parts", TRAINING, progress=kill)
     again = train_pixel_flow(images, PROMPTS, tmp_path / "parts", TRAINING)
-    for name, tensor in whole.state_dict().items():
+    for name, tensor in at_once.state_dict().items():
         assert torch.equal(tensor, again.state_dict()[name]), name
     assert not (tmp_path / "parts" / "state.pt").exists()
+    curves = [json.loads((tmp_path / name / CURVE).read_text(encoding="utf-8")) for name in ("at-once", "parts")]
+    assert [note["step"] for note in curves[0]] == [2, 4]
+    assert curves[0] == curves[1]
     loaded, settings = load_pixel_flow(tmp_path / "parts")
     assert settings.vocabulary == ("a", "ball", "blue", "cubes", "red", "two")
-    assert torch.equal(loaded.enter.weight, whole.enter.weight)
+    assert torch.equal(loaded.enter.weight, at_once.enter.weight)
     with pytest.raises(WeightsError, match="no pixel flow can be read here"):
         load_pixel_flow(tmp_path)
 

@@ -28,9 +28,10 @@ def seeds_of(count: int, seed: int) -> list[int]:
 
 
 def real_images(folder: Path, most: int, size: tuple[int, int]) -> NDArray[np.uint8] | None:
-    """Real images of the study at a size (height, width); ``None`` where there are too few."""
-    paths = Store(folder).read("images").filter(pl.col("real"))["path"].to_list()[:most]
+    """About ``most`` real images of the study at a size (height, width); ``None`` where there are too few."""
+    paths = Store(folder).read("images").filter(pl.col("real"))["path"].to_list()
     if len(paths) < FEWEST_REFERENCES:
         return None
-    opened = (decode_file(folder / path).convert("RGB").resize((size[1], size[0])) for path in paths)
+    several = paths[: max(most, FEWEST_REFERENCES)]
+    opened = (decode_file(folder / path).convert("RGB").resize((size[1], size[0])) for path in several)
     return np.stack([np.asarray(image, np.uint8) for image in opened])

@@ -25,6 +25,7 @@ from beholder.improve.repair_run import RepairOptions, repair_split, write_repai
 from beholder.improve.tuning.before_after import save_before_after
 from beholder.improve.tuning.material import PromptSplit
 from beholder.improve.tuning.settings import TuneSettings
+from beholder.improve.unseen import not_trained_on
 from beholder.models.architectures import RICH_ARCHITECTURES
 from beholder.models.pipelines.inpainter import Inpainter
 from beholder.models.weights.checkpoint import read_record
@@ -38,6 +39,8 @@ UNSEEN = 40
 """Prompts on which a tuned generator is compared, and watched, at most."""
 SETTINGS = TuneSettings(batch=8, rate=2e-3, anchor=0.3)
 """Of tuning: those with which the true gain was measured."""
+FEWEST_DEVELOPMENT = 16
+"""Images that no scorer was trained on, below which others serve as well to choose the settings of a repair on."""
 FEWEST_UNSEEN = 8
 """Prompts below which a generator is not tuned: there would be nothing to compare it on."""
 
@@ -124,7 +127,7 @@ def repair_step(walk: Walk, settings: AnyGenerator, judges: Judges, *, progress:
         )
         return
     inpainter = load_inpainter(str(name or "erring"))
-    development = _development(walk, others)
+    development = _development(walk, others, judges)
     _introduce(inpainter, walk, settings, development)
     run = repair_split(
         walk.improvement.study,
@@ -149,7 +152,10 @@ def _filtered(walk: Walk, generator: str) -> list[StudyPicture]:
     ]
 
 
-def _development(walk: Walk, others: list[StudyPicture]) -> list[StudyPicture]:
+def _development(walk: Walk, others: list[StudyPicture], judges: Judges) -> list[StudyPicture]:
+    """Images to choose settings on, of those that no scorer was trained on where there are enough."""
+    unseen = not_trained_on(walk.improvement.study, others, (judges.critic, judges.second))
+    others = unseen if len(unseen) >= FEWEST_DEVELOPMENT else others
     rng = np.random.default_rng([load_study(walk.improvement.study).seed, 24])
     count = min(len(others), MOST_DEVELOPMENT)
     return [others[place] for place in sorted(rng.choice(len(others), count, replace=False).tolist())]

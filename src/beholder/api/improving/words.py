@@ -19,6 +19,7 @@ from beholder.improve.tuning.generators import load_trainable
 from beholder.improve.tuning.words import (
     WordSettings,
     follow_words,
+    predicts_words,
     random_words,
     until_aligned,
     word_predictor,
@@ -63,8 +64,11 @@ def words(
     improvement = new_improvement(folder, name, force=force)
     trainable = load_trainable(generator)
     (member,) = load_members([Path(scorer)], device)
-    if not getattr(member.model.settings, "keywords", False):
-        raise UserError(f"{scorer} predicts no misaligned words; a rich-feedback model does")
+    if not predicts_words(member):
+        raise UserError(
+            f"{scorer} predicts no misaligned words. Train one that does with the recipe tiny-rich-grounded, or "
+            "rich-feedback on a GPU"
+        )
     prompts = study_prompts(folder, images)
     seed = load_study(folder).seed
     seeds, rng = seeds_of(len(prompts), seed), np.random.default_rng([seed, 45])
@@ -78,7 +82,7 @@ def words(
     alarms = [(0, alarm) for alarm in watch_study(folder, trainable, before, []).look(after.pixels)]
     begin_folder(improvement)
     more: list[Row] = truth_gains(before, control, "control")
-    recorded = {"generator": str(trainable.identity), "scorer": member.identity, **asdict(settings)}
+    recorded = {"generator": str(trainable.identity), "scorer": f"{member.identity}:alignment", **asdict(settings)}
     gains = write_before_after(
         improvement,
         "words",

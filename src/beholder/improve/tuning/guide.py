@@ -80,11 +80,12 @@ def optimise_noise(
     settings: GuideSettings,
 ) -> torch.Tensor:
     """The best of the noises that gradient ascent passes through, image by image."""
-    best, highest = noise, torch.full((len(noise),), -torch.inf)
+    best, highest = noise, noise.new_full((len(noise),), -torch.inf)
     lengths = _lengths(noise)
     for iteration in range(settings.iterations + 1):
         leaf = noise.detach().requires_grad_()
-        rewards = gradients(sample(generator, prompts, seeds, noise=leaf, steps=settings.steps).images, prompts)
+        drawn = sample(generator, prompts, seeds, noise=leaf, steps=settings.steps)
+        rewards = gradients(drawn.images, prompts).to(noise)  # a scorer may run on another device
         better = rewards.detach() > highest
         highest = torch.where(better, rewards.detach(), highest)
         best = torch.where(better.reshape(-1, *[1] * (noise.ndim - 1)), leaf.detach(), best)

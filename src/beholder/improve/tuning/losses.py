@@ -101,7 +101,7 @@ def pair_loss(generator: TrainableGenerator, pairs: Pairs, settings: TuneSetting
             base = matching_errors(generator, latents[rows], context, noise, times)
         differences.append(tuned - base)
     margins = -settings.beta * (differences[0] - differences[1])
-    share = pairs.share[rows]
+    share = pairs.share[rows].to(margins)
     return -(share * functional.logsigmoid(margins) + (1 - share) * functional.logsigmoid(-margins)).mean()
 
 
@@ -122,11 +122,11 @@ def policy_loss(
     with torch.no_grad():
         for now, after in pairwise(times):
             mean = _noisy_mean(generator, latents, now, after, context, settings.noise)
-            drawn = torch.randn(latents.shape, generator=random)
+            drawn = torch.randn(latents.shape, generator=random).to(latents)
             following = mean + after * settings.noise * drawn
             moves.append((latents, following, now, after))
             latents = following
-        rewards = torch.from_numpy(reward.plain(generator.decode(latents, context), texts)).float()
+        rewards = torch.from_numpy(reward.plain(generator.decode(latents, context), texts)).to(latents)
     halves = rewards.reshape(2, -1)
     advantages = ((halves - halves.mean(0)) / rewards.std().clamp_min(1e-6)).flatten()
     total = latents.new_zeros(())
@@ -170,5 +170,6 @@ def _anchored(
 
 
 def _noised(clean: torch.Tensor, random: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
-    """Noise and times for latents (n, …)."""
-    return torch.randn(clean.shape, generator=random), torch.rand(len(clean), generator=random)
+    """Noise and times for latents (n, …): drawn on the CPU, where a seed gives the same for every device."""
+    noise, times = torch.randn(clean.shape, generator=random), torch.rand(len(clean), generator=random)
+    return noise.to(clean), times.to(clean)

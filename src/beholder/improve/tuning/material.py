@@ -78,14 +78,15 @@ def best_material(
             latents.append(drawn.latents[best])
             if heatmaps is not None:
                 flawed = heatmaps.with_gradients(drawn.images[best : best + 1], [prompt]).heatmaps[aspect]
-                weights.append(_weights(flawed, drawn.latents[best]))
+                weights.append(_weights(flawed.to(drawn.latents), drawn.latents[best]))
 
     def context_of(rows: Sequence[int]) -> Context:
         return generator.context([texts[row] for row in rows], [chosen[row] for row in rows])
 
     spread = torch.stack(weights) if weights else None
     examples = Examples(torch.stack(latents), context_of, spread)
-    return Material(examples=examples, fingerprint=_fingerprint(prompts, reward.identity, candidates))
+    weighed = "" if heatmaps is None else aspect
+    return Material(examples=examples, fingerprint=_fingerprint(prompts, reward.identity, candidates, weighed))
 
 
 def _weights(heatmap: torch.Tensor, latents: torch.Tensor) -> torch.Tensor:

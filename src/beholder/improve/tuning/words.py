@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from PIL import Image
 
 from beholder.improve.tuning.reward import pictures
 from beholder.models.pipelines.generator import TrainableGenerator
@@ -30,10 +31,18 @@ class WordSettings:
 
     weight: float = 3.0
     """Of the words: 1 changes nothing."""
-    threshold: float = 0.5
-    """Probability from which a word counts as misaligned."""
+    threshold: float = 0.3
+    """Probability from which a word counts as misaligned: a word that was followed anyway loses little by more
+    weight, so it is below a half."""
     tries: int = 0
     """Other seeds that are tried where a word is still predicted to be misaligned; 0 leaves that out."""
+    reword: bool = False
+    """Whether the words are put in front of the prompt, instead of being weighed."""
+
+
+def predicts_words(member: Member) -> bool:
+    """Whether a rich-feedback model predicts misaligned words; models that do not leave them empty."""
+    return bool(member.feedback([Image.new("RGB", (32, 32))], ["a"]).misaligned)
 
 
 def word_predictor(member: Member, threshold: float) -> PredictWords:
@@ -59,7 +68,7 @@ def random_words(prompts: Sequence[str], like: Words, rng: np.random.Generator) 
 
 
 def reworded(prompt: str, words: Sequence[int]) -> str:
-    """The prompt with its misaligned words once more in front, for generators whose weights are out of reach.
+    """The prompt with its misaligned words once more in front.
 
     >>> reworded("two red balls, at sunset", [0, 1])
     'two red: two red balls, at sunset'
@@ -77,7 +86,13 @@ def follow_words(
     words: Words,
     settings: WordSettings,
 ) -> Sample:
-    """Sample again with more weight on some words; images without such words stay as they are."""
+    """Sample again, from the same noise, with more weight on some words or with these in front of the prompt.
+
+    Images without such words stay as they are.
+    """
+    if settings.reword:
+        texts = [reworded(prompt, missed) for prompt, missed in zip(prompts, words, strict=True)]
+        return sample(generator, texts, seeds, noise=generator.noise(prompts, seeds))
     return sample(generator, prompts, seeds, emphasis=Emphasis(words, settings.weight))
 
 

@@ -34,7 +34,7 @@ class FlowInpainter:
         context, noise = generator.context(prompts, seeds), generator.noise(prompts, seeds)
         side = generator.decode(noise[:1], generator.context(prompts[:1], seeds[:1])).shape[-2:]
         clean = generator.encode(torch.cat([_tensor(image, side) for image in images]), context)
-        inside = torch.cat([_cells(mask, clean.shape[-2:]) for mask in masks])
+        inside = torch.cat([_cells(mask, clean.shape[-2:]) for mask in masks]).to(clean)
         latents, times = noise, generator.times(generator.steps)
         for step in range(len(times) - 1):
             latents = inside * latents + (1 - inside) * (clean + times[step] * (noise - clean))
@@ -45,7 +45,7 @@ class FlowInpainter:
 
 
 def _tensor(image: Pixels, side: torch.Size) -> torch.Tensor:
-    tensor = torch.from_numpy(np.ascontiguousarray(image)).movedim(-1, 0)[None].float() / 255
+    tensor = torch.from_numpy(np.array(image)).movedim(-1, 0)[None].float() / 255
     return functional.interpolate(tensor, tuple(side), mode="area")
 
 
@@ -56,4 +56,5 @@ def _cells(mask: Mask, cells: torch.Size) -> torch.Tensor:
 
 def _pixels(row: torch.Tensor, size: tuple[int, ...]) -> Pixels:
     enlarged = functional.interpolate(row[None], size, mode="bilinear")[0]
-    return np.asarray((enlarged.movedim(0, -1) * 255 + 0.5).clamp(0, 255).to(torch.uint8).numpy(), np.uint8)
+    rounded = (enlarged.movedim(0, -1) * 255 + 0.5).clamp(0, 255).to(torch.uint8)
+    return np.asarray(rounded.cpu().numpy(), np.uint8)

@@ -78,8 +78,9 @@ def seeded(seed: int, step: int, purpose: int = 0) -> torch.Generator:
     return torch.Generator("cpu").manual_seed((seed * 1_000_003 + step) * 31 + purpose)
 
 
-def take_steps(run: Run, steps: int, step: Callable[[int], torch.Tensor], *, clip: float | None = 1.0) -> None:
-    """Take steps of the optimiser until ``steps``; ``step`` returns the loss of a step."""
+def take_steps(run: Run, steps: int, step: Callable[[int], torch.Tensor], *, clip: float | None = 1.0) -> float:
+    """Take steps of the optimiser until ``steps``, and return their mean loss; ``step`` returns that of a step."""
+    losses = []
     while run.step < steps:
         loss = step(run.step)
         if not bool(torch.isfinite(loss)):
@@ -90,3 +91,5 @@ def take_steps(run: Run, steps: int, step: Callable[[int], torch.Tensor], *, cli
             torch.nn.utils.clip_grad_norm_(list(run.parameters.values()), clip)
         run.optimiser.step()
         run.step += 1
+        losses.append(float(loss.detach()))
+    return sum(losses) / max(len(losses), 1)

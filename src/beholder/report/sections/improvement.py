@@ -145,7 +145,7 @@ def compose_improvement(
             )
             for row in last.iter_rows(named=True)
         ),
-        findings=tuple(write_findings(changes, gains, proof)),
+        findings=tuple(write_findings(changes, gains, settings, proof)),
         steps=tuple(build_steps(changes, gains, settings, notes)),
         charts=tuple(build_charts(gains)),
         proof=proof,
@@ -163,9 +163,11 @@ def _facts(changes: pl.DataFrame, proof: ProofPart | None) -> tuple[tuple[str, s
     return tuple(facts)
 
 
-def write_findings(changes: pl.DataFrame, gains: pl.DataFrame, proof: ProofPart | None) -> list[str]:
+def write_findings(
+    changes: pl.DataFrame, gains: pl.DataFrame, settings: Mapping[str, object], proof: ProofPart | None
+) -> list[str]:
     """Return what came of it in sentences, raters first."""
-    return [*([] if proof is None else [proof.sentence]), *step_sentences(changes, gains)]
+    return [*([] if proof is None else [proof.sentence]), *step_sentences(changes, gains, settings)]
 
 
 def build_charts(gains: pl.DataFrame) -> list[GainChart]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
@@ -12,6 +13,9 @@ SHORT_MEASURES = {"own": "own scorer", "held-out": "held-out scorer", "ground tr
 """Measures that every step is compared by -> what they are called here."""
 METHOD_NAMES = {"draft": "DRaFT", "refl": "ReFL", "sft": "chosen images", "dpo": "Diffusion-DPO", "ddpo": "DDPO"}
 DECIMALS = 3
+
+Row = Mapping[str, Any]
+"""A row of the table ``gains``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,25 +65,28 @@ def _about(step: str, changes: pl.DataFrame, settings: object) -> str:
 
 def _gain_lines(gains: pl.DataFrame, settings: object) -> Iterator[tuple[str, str, str]]:
     """Yield the gain by each measure; of the ground truth, the aspect that the scorer is about."""
-    known = settings if isinstance(settings, Mapping) else {}
-    aspect = str(known.get("scorer", "")).rpartition(":")[2]
     for measure, words in SHORT_MEASURES.items():
         rows = gains.filter(measure=measure)
-        if rows.is_empty():
-            continue
-        about = rows.filter(name=aspect) if measure == "ground truth" else rows
-        row = (rows if about.is_empty() else about).row(0, named=True)
-        yield words, f"{row['gain']:+.{DECIMALS}f}".replace("-", "−"), _direction(row)
+        if not rows.is_empty():
+            row = _main_row(rows, settings)
+            yield words, _signed(row["gain"]), _direction(row)
 
 
-def _direction(row: Mapping[str, object]) -> str:
+def _main_row(rows: pl.DataFrame, settings: object) -> Row:
+    """Return the row of the aspect that the scorer is about, or else the first."""
+    known = settings if isinstance(settings, Mapping) else {}
+    about = rows.filter(name=str(known.get("scorer", "")).rpartition(":")[2])
+    return (rows if about.is_empty() else about).row(0, named=True)
+
+
+def _direction(row: Row) -> str:
     low, high = row["low"], row["high"]
     if not isinstance(low, float) or not isinstance(high, float):
         return "flat"
     return "up" if low > 0 else "down" if high < 0 else "flat"
 
 
-def step_sentences(changes: pl.DataFrame, gains: pl.DataFrame) -> Iterator[str]:
+def step_sentences(changes: pl.DataFrame, gains: pl.DataFrame, settings: Mapping[str, object]) -> Iterator[str]:
     """Yield a sentence per step: its true gain where that is known, else the held-out scorer's, else its own."""
     words = {
         "ground truth": "by the ground truth",
@@ -90,15 +97,16 @@ def step_sentences(changes: pl.DataFrame, gains: pl.DataFrame) -> Iterator[str]:
         rows = next((rows for measure in words if not (rows := part.filter(measure=measure)).is_empty()), None)
         if rows is None:
             continue
-        row = rows.row(0, named=True)
+        row = _main_row(rows, settings.get(str(step)) or settings)
         name = str(step or (changes["method"][0] if changes.height else "")).capitalize()
         interval = "" if row["low"] is None else f", 95 % CI {_signed(row['low'])} to {_signed(row['high'])}"
         sentence = f"{name}: {_signed(row['gain'])} {words[row['measure']]} ({short_name(row['name'])}{interval})"
         if row["measure"] == "ground truth":
             if row["possible"] and row["gain"] > 0:
                 sentence += f"; {percent(row['gain'] / row['possible'])} of what was possible"
-            sentence += f"; {percent(row['worse'] or 0.0)} of the images truly worse"
-            control = part.filter(measure="control")
+            worse = "below the mean of their candidates" if name == TITLES["filter"] else "truly worse"
+            sentence += f"; {percent(row['worse'] or 0.0)} of the images {worse}"
+            control = part.filter(measure="control", name=row["name"])
             if not control.is_empty():
                 sentence += f". The control gains {_signed(control['gain'][0])}"
         yield sentence + "."

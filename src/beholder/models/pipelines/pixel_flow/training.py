@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from beholder.models.pipelines.resumable import Run, drop_state, resume_run, sav
 from beholder.study.words import split_words
 from beholder.tables.atomic import write_atomically
 
-WEIGHTS, RECORD = "pixel-flow.safetensors", "pixel-flow.json"
+WEIGHTS, RECORD, CURVE = "pixel-flow.safetensors", "pixel-flow.json", "training.json"
 DROPPED_PROMPTS, DROPPED_WORDS = 0.1, 0.1
 """Prompts that are left out in training, and words of the others: so that words can be weighed."""
 
@@ -26,11 +27,11 @@ DROPPED_PROMPTS, DROPPED_WORDS = 0.1, 0.1
 class PixelFlowTraining:
     """How long and how fast the flow is trained."""
 
-    steps: int = 6000
+    steps: int = 2000
     batch: int = 32
     rate: float = 1.5e-3
     seed: int = 0
-    save_every: int = 250
+    save_every: int = 100
     average: float = 0.998
     """Of each step, how much of the averaged weights stays; those are the ones that are kept."""
 
@@ -44,7 +45,7 @@ def train_pixel_flow(
     resume: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> PixelFlowNetwork:
-    """Train on images (n, 32, 32, 3) and their prompts, and save the network in ``folder``."""
+    """Train on images (n, 32, 32, 3) and their prompts; save the network and its training curve in ``folder``."""
     training = training or PixelFlowTraining()
     vocabulary = tuple(sorted({word for prompt in prompts for word in split_words(prompt)}))
     settings = PixelFlowSettings(vocabulary=vocabulary)
@@ -60,12 +61,15 @@ def train_pixel_flow(
         resume_run(folder, run)
     while run.step < training.steps:
         end = min((run.step // training.save_every + 1) * training.save_every, training.steps)
-        take_steps(run, end, lambda step: _loss(network, run, pixels, numbers, training, step))
+        loss = take_steps(run, end, lambda step: _loss(network, run, pixels, numbers, training, step))
+        run.notes.append({"step": run.step, "loss": loss})
         save_run(folder, run)
         if progress:
             progress(run.step, training.steps)
     network.load_state_dict({**network.state_dict(), **run.tensors})
     save_pixel_flow(folder, network, settings)
+    with write_atomically(folder / CURVE) as file:
+        file.write(json.dumps(run.notes, indent=1).encode())
     drop_state(folder)
     return network.eval()
 
@@ -139,8 +143,8 @@ def _average(run: Run, share: float) -> None:
 
 
 def _factor(step: int, steps: int) -> float:
-    """Return the factor of the learning rate: 100 steps of warm-up, then linear to a twentieth."""
-    return min((step + 1) / 100, 1.0) * (1 - 0.95 * step / steps)
+    """Return the factor of the learning rate: 100 steps of warm-up, and a cosine to a twentieth."""
+    return min((step + 1) / 100, 1.0) * (0.05 + 0.95 * (1 + math.cos(math.pi * step / steps)) / 2)
 
 
 def _fingerprint(images: NDArray[np.uint8], prompts: Sequence[str], training: PixelFlowTraining) -> str:
