@@ -36,6 +36,19 @@ class OutputScales(nn.Module):
             scales.copy_(scales.new_tensor([1.0, 0.0]).expand_as(scales))
 
 
+def identity_scales(module: nn.Module) -> dict[str, torch.Tensor]:
+    """The calibration that changes nothing, by its names in the state of a module that is calibrated.
+
+    Checkpoints from before models were calibrated lack it; those of other modules need none.
+    """
+    scales = {name: part for name, part in module.named_modules() if isinstance(part, OutputScales)}
+    return {
+        f"{name}.{output}": tensor
+        for name, part in scales.items()
+        for output, tensor in OutputScales(len(part.scores), len(part.heatmaps)).state_dict().items()
+    }
+
+
 def rescale(logits: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
     """The logits by a scale and a shift (2,)."""
     return logits * scale[0] + scale[1]
