@@ -90,6 +90,10 @@ class GroundedModel:
         for column, aspect in enumerate(self.settings.heatmaps):
             logits = self._module.heatmap(grounded, aspect)
             total = total + weights.heatmap * heatmap_loss(logits, batch.heatmaps[:, column], weights.floor)
+            if aspect in grounded.image_maps:
+                marked = batch.heatmaps if batch.image_heatmaps is None else batch.image_heatmaps
+                loss = heatmap_loss(grounded.image_maps[aspect], marked[:, column], weights.floor)
+                total = total + weights.image * loss
         for column, aspect in enumerate(self.settings.scores):
             scores = self._module.score(grounded, aspect)
             total = total + weights.score * score_loss(scores, batch.scores[:, column])
