@@ -121,5 +121,6 @@ def test_a_checkpoint_from_before_models_were_calibrated(tmp_path: Path) -> None
         "scales.scores": [[1.0, 0.0]] * 4,  # a scale of 1 and a shift of 0: the logits as they are
         "scales.heatmaps": [[1.0, 0.0]] * 2,
         "scales.words": [[1.0, 0.0]],
+        "scales.smoothing": [0.0, 0.0],
     }
     assert all(torch.equal(loaded[name], state[name]) for name in state if not name.startswith("scales."))

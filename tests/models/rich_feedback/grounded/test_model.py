@@ -175,21 +175,6 @@ def test_a_part_of_a_heatmap_is_by_the_image_alone_and_learns_where_the_prompt_w
     assert not any(slope.any() for slope in by_both)
 
 
-def test_calibration_fits_how_much_the_image_alone_counts() -> None:
-    model = small(image_heatmaps=["misalignment"])
-    batch = labelled()
-    before = model.feedback(batch.pixels, PROMPTS).heatmaps["misalignment"]
-    with torch.no_grad():
-        grounded = model._ground(batch.pixels, PROMPTS)
-    np.testing.assert_allclose(before, grounded.maps["misalignment"].sigmoid(), atol=1e-6)  # a weight of 0
-    # raters mark what the image alone suggests, so the map by both can only distract
-    marked = batch.heatmaps.clone()
-    marked[:, 1] = (3 * grounded.image_maps["misalignment"]).sigmoid()
-    model.calibrate([replace(batch, heatmaps=marked)])
-    assert model.module.mixtures is not None
-    assert float(model.module.mixtures.weights[0]) > 0.1
-
-
 def test_scores_read_the_heatmaps_and_leave_them_to_their_own_loss() -> None:
     model = small(scores_read_maps=True)
     pixels = labelled().pixels
@@ -209,7 +194,7 @@ def test_a_configuration_from_before_these_settings_builds_the_same_network() ->
         config.pop(later)
     names = small(image_heatmaps=["misalignment"], scores_read_maps=True).module.state_dict().keys()
     before = build(config, fresh=False).module.state_dict().keys()
-    assert {name.partition(".")[0] for name in names - before} == {"image_heatmaps", "mixtures"}
+    assert {name.partition(".")[0] for name in names - before} == {"image_heatmaps"}
 
 
 def test_sizes_that_do_not_fit_are_refused() -> None:

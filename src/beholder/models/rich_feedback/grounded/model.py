@@ -13,7 +13,7 @@ from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.differentiable import prepare_with_gradients
 from beholder.models.encoders.encoder import Encoder
 from beholder.models.recipe_settings import validate_settings
-from beholder.models.rich_feedback.calibration import Calibration, rescale
+from beholder.models.rich_feedback.calibration import Calibration
 from beholder.models.rich_feedback.grounded.network import Grounded, GroundedNetwork
 from beholder.models.rich_feedback.grounded.settings import GroundedSettings
 from beholder.models.rich_feedback.losses import heatmap_loss, naming_loss, score_loss
@@ -131,25 +131,15 @@ class GroundedModel:
         """Fit scale and shift of every output to labelled images held out of training."""
         self._module.eval()
         calibration = Calibration(self._module.scales)
-        collected: dict[str, list[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]] = {}
         for batch in batches:
             grounded = self._ground(batch.pixels, batch.prompts)
             for column, name in enumerate(self.settings.scores):
                 calibration.add_scores(column, self._module.score(grounded, name), batch.scores[:, column])
             for column, name in enumerate(self.settings.heatmaps):
                 calibration.add_heatmaps(column, grounded.maps[name], batch.heatmaps[:, column])
-                if name in grounded.image_maps:
-                    maps = grounded.maps[name], grounded.image_maps[name], batch.heatmaps[:, column]
-                    collected.setdefault(name, []).append(maps)
             for logits, flags in self._word_logits(grounded, batch):
                 calibration.add_words(logits, flags)
         calibration.fit()
-        if self._module.mixtures is None:
-            return
-        for row, name in enumerate(self.settings.image_heatmaps if collected else ()):
-            joint, by_image, marked = (torch.cat(maps) for maps in zip(*collected[name], strict=True))
-            scale = self._module.scales.heatmaps[self.settings.heatmaps.index(name)]
-            self._module.mixtures.fit(row, rescale(joint, scale), by_image, marked)
 
     def _predict_feedback(self, pixels: torch.Tensor, prompts: Sequence[str]) -> RichFeedback:
         grounded = self._ground(pixels, prompts)

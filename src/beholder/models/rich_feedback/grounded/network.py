@@ -14,7 +14,6 @@ from torch.nn import functional
 
 from beholder.models.encoders.grid_features import fine_features, grid_channels, grid_fine_channels
 from beholder.models.rich_feedback.calibration import OutputScales, rescale
-from beholder.models.rich_feedback.grounded.mixture import MapMixtures
 from beholder.models.rich_feedback.grounded.settings import GroundedSettings
 from beholder.models.rich_feedback.grounded.word_maps import Naming, WordMaps
 from beholder.models.rich_feedback.grounded.words import MASKED, Offsets, WordLayer, padding_bias
@@ -64,7 +63,6 @@ class GroundedNetwork(nn.Module):
             {name: GroundedScoreHead(width, settings.head_width, settings.grid, maps) for name in settings.scores}
         )
         self.scales = OutputScales(len(settings.scores), len(settings.heatmaps))
-        self.mixtures = MapMixtures(len(settings.image_heatmaps)) if settings.image_heatmaps else None
 
     def encode_images(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """The trunk (n, width, grid, grid) and the fine features (n, …, 2 grid, 2 grid) of encoded images."""
@@ -105,17 +103,8 @@ class GroundedNetwork(nn.Module):
         return rescale(logits, self.scales.words[0])
 
     def heatmap(self, grounded: Grounded, aspect: str) -> torch.Tensor:
-        """The map (n, map side, map side) of an aspect before the sigmoid, calibrated and mixed."""
-        joint = self.joint_heatmap(grounded, aspect)
-        if self.mixtures is None or aspect not in grounded.image_maps:
-            return joint
-        row = self.settings.image_heatmaps.index(aspect)
-        mixed: torch.Tensor = self.mixtures(row, joint, grounded.image_maps[aspect])
-        return mixed
-
-    def joint_heatmap(self, grounded: Grounded, aspect: str) -> torch.Tensor:
-        """The same by image and words together, calibrated, without the map by the image alone."""
-        return rescale(grounded.maps[aspect], self.scales.heatmaps[self.settings.heatmaps.index(aspect)])
+        """The map (n, map side, map side) of an aspect before the sigmoid, calibrated."""
+        return self.scales.heatmap(self.settings.heatmaps.index(aspect), grounded.maps[aspect])
 
     def score(self, grounded: Grounded, aspect: str) -> torch.Tensor:
         """The score (n,) of an aspect before the sigmoid, calibrated."""
