@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +27,7 @@ import numpy as np
 import torch
 from million import write_study
 from PIL import Image
+from rich_world import make_world
 
 from beholder.consolidate import stage as consolidate_stage
 from beholder.models.preference.two_tower import build, configure
@@ -125,6 +127,27 @@ def measuring(room: Path) -> Iterator[Row]:
     yield Row("`measure` of AGIQA-3K", 70, turn)
 
 
+def evaluating(room: Path) -> Iterator[Row]:
+    """A rich-feedback model of one step, which takes the same time: an image explained, and its held-out images.
+
+    Predictions are saved by `learn`, as usual; the synthetic world has a second row, of the ground truth.
+    """
+    study = room / "rich"
+    with redirect_stdout(sys.stderr):
+        make_world(study, prompts=1_000)
+    steps = ("--set", "training.steps=1", "--set", "split.test=0.75")
+    for recipe in ("tiny-rich-grounded", "tiny-rich-cnn"):
+        _run("learn", str(study), "--recipe", recipe, *steps)
+    image, model = next((study / "images").rglob("*.png")), study / "models" / "tiny-rich-grounded"
+    explained = ("explain", str(image), "--model", str(model), "--prompt", "a red circle", "--json")
+    yield Row("`explain` of one image by a model of `tiny-rich-grounded`", 3, lambda: _run(*explained))
+    yield Row(
+        "`evaluate` of 3,750 images, a model of `tiny-rich-cnn` and the ground truth",
+        60,
+        lambda: _run("evaluate", str(study), "tiny-rich-cnn"),
+    )
+
+
 def consolidating(room: Path) -> Iterator[Row]:
     """400,000 ratings."""
     study = room / "ratings"
@@ -190,6 +213,7 @@ TASKS: dict[str, Callable[[Path], Iterator[Row]]] = {
     "agreement": agreeing,
     "report": reporting,
     "measure": measuring,
+    "evaluate": evaluating,
     "bench": benching,
 }
 """Name -> what prepares its rows in a folder."""

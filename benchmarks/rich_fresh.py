@@ -47,11 +47,11 @@ KINDS = ("relation", "colour", "object", "size", "count")
 Predictions = Mapping[str, RichPrediction]
 
 
-def fresh_world(folder: Path) -> Path:
+def fresh_world(folder: Path, prompts: int) -> Path:
     """The folder of the fresh world of a study, made with a seed that is drawn now unless it was before."""
     record, world = folder / "fresh.json", folder.with_name(f"{folder.name}-fresh")
     if not record.is_file():
-        drawn = {"seed": secrets.randbelow(2**31), "prompts": PROMPTS, "drawn": time.strftime("%Y-%m-%d %H:%M:%S")}
+        drawn = {"seed": secrets.randbelow(2**31), "prompts": prompts, "drawn": time.strftime("%Y-%m-%d %H:%M:%S")}
         record.write_text(json.dumps(drawn, indent=1), encoding="utf-8")
     settings = json.loads(record.read_text(encoding="utf-8"))
     make_world(world, prompts=settings["prompts"], seed=settings["seed"])
@@ -59,9 +59,9 @@ def fresh_world(folder: Path) -> Path:
     return world
 
 
-def evaluate_fresh(folder: Path, groups: Mapping[str, Sequence[str]]) -> None:
+def evaluate_fresh(folder: Path, groups: Mapping[str, Sequence[str]], prompts: int = PROMPTS) -> None:
     """Print all tables of models (row -> names below ``models/``) on the fresh world, and write every figure."""
-    world = fresh_world(folder)
+    world = fresh_world(folder, prompts)
     labels = without_prompts(read_rich_labels(Store(world)), read_rich_labels(Store(folder)))
     names = [name for models in groups.values() for name in models]
     predictions = {name: predict(folder / MODELS_FOLDER / name, world, labels) for name in names}
@@ -69,8 +69,8 @@ def evaluate_fresh(folder: Path, groups: Mapping[str, Sequence[str]]) -> None:
     rows = {**groups, NAME: [NAME]} if truth else groups
     everything = {**predictions, **({NAME: truth} if truth else {})}
     comparison = Comparison(labels, everything, EvaluationSettings(replicates=REPLICATES))
-    prompts = len({example.prompt for example in labels.examples.values()})
-    print(f"{len(labels.examples):,} images of {prompts:,} prompts that the training world does not have\n")
+    unseen = len({example.prompt for example in labels.examples.values()})
+    print(f"{len(labels.examples):,} images of {unseen:,} prompts that the training world does not have\n")
     table = [compared_row(row, comparison, models) for row, models in rows.items()]
     _write(world / "tables.csv", list(flatten_rows(table)))
     for each in TABLES:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import torch
 from click.testing import CliRunner
+from rich_fresh import PROMPTS as FRESH_PROMPTS
 from rich_fresh import evaluate_fresh
 from rich_world import PROMPTS, make_world
 
@@ -45,6 +46,7 @@ def main() -> None:
     parser.add_argument("--set", action="append", default=[], help="a change to every recipe")
     parser.add_argument("--prompts", type=int, default=PROMPTS, help="of the world of FOLDER")
     parser.add_argument("--fresh", action="store_true", help="test on a world whose seed is drawn after training")
+    parser.add_argument("--fresh-prompts", type=int, default=FRESH_PROMPTS, help="of that world")
     arguments = parser.parse_args()
     make_world(arguments.folder, prompts=arguments.prompts)
     jobs = [(recipe, seed) for recipe in arguments.recipe or RECIPES for seed in range(arguments.seeds)]
@@ -56,7 +58,7 @@ def main() -> None:
     for (recipe, _), name in zip(jobs, names, strict=True):
         groups.setdefault(recipe, []).append(name)
     if arguments.fresh:
-        evaluate_fresh(arguments.folder, groups)
+        evaluate_fresh(arguments.folder, groups, arguments.fresh_prompts)
         return
     rows = [f"--together={recipe}={','.join(names)}" for recipe, names in groups.items()]
     options = [str(arguments.folder), *rows, f"--csv={arguments.folder / 'tables.csv'}"]

@@ -161,6 +161,8 @@ def test_exchanged_prompts_leave_what_depends_on_them_unknown(rich_labels: RichL
         assert bool(after.heatmaps[index, 1].isnan().all()) == is_exchanged
         assert not after.heatmaps[index, 0].isnan().any()
         assert sum(after.misaligned[index] or ()) == sum(before.misaligned[index] or ()) + is_exchanged
+    assert after.image_heatmaps is not None  # for what does not depend on the prompt, nothing is unknown
+    torch.testing.assert_close(after.image_heatmaps, before.heatmaps, atol=1e-3, rtol=0)
 
 
 def test_no_words_are_exchanged_in_the_last_epochs(rich_labels: RichLabels) -> None:

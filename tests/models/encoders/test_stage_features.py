@@ -7,23 +7,24 @@ from PIL import Image
 
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.efficientnet_lite import SIZES, EfficientNetLite
-from beholder.models.encoders.stage_features import StageFeatures, moments, stage_dims, texture
+from beholder.models.encoders.stage_features import StageFeatures, moments, moments_and_texture, stage_dims
 
 
 def test_moments_and_texture_by_hand() -> None:
     # Two channels over four places: (0, 2, 4, 6) and (1, 0, 1, 0). Means 3 and ½; variances 5 and ¼;
     # covariance mean(−3·½, −1·−½, 1·½, 3·−½) = −½, of which the root with its sign is −√½.
     maps = torch.tensor([[[[0.0, 2.0], [4.0, 6.0]], [[1.0, 0.0], [1.0, 0.0]]]])
-    mean, std = moments(maps)
-    torch.testing.assert_close(mean, torch.tensor([[3.0, 0.5]]))
-    torch.testing.assert_close(std, torch.tensor([[5**0.5, 0.5]]))
-    torch.testing.assert_close(texture(maps), torch.tensor([[-(0.5**0.5)]]))
+    *both, texture = moments_and_texture(maps)
+    for mean, std in (moments(maps), both):
+        torch.testing.assert_close(mean, torch.tensor([[3.0, 0.5]]))
+        torch.testing.assert_close(std, torch.tensor([[5**0.5, 0.5]]))
+    torch.testing.assert_close(texture, torch.tensor([[-(0.5**0.5)]]))
 
 
 def test_texture_is_the_covariance_that_numpy_gives() -> None:
     torch.manual_seed(0)
     maps = torch.randn(2, 5, 6, 7, dtype=torch.float64) + 10
-    for row, features in zip(maps, texture(maps), strict=True):
+    for row, features in zip(maps, moments_and_texture(maps)[2], strict=True):
         expected = np.cov(row.flatten(1).numpy(), bias=True)[np.triu_indices(5, 1)]
         np.testing.assert_allclose((features * features.abs()).numpy(), expected, rtol=0, atol=1e-12)
 

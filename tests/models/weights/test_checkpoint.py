@@ -9,11 +9,13 @@ from safetensors.torch import load_file, save_file
 
 from beholder.errors import WeightsError
 from beholder.models.preference.two_tower import TwoTower, build, configure
+from beholder.models.rich_feedback import cnn
 from beholder.models.weights.checkpoint import (
     RECORD,
     WEIGHTS,
     Record,
     load_checkpoint,
+    load_rich_checkpoint,
     read_record,
     save_checkpoint,
 )
@@ -104,3 +106,21 @@ def test_missing_keys_are_all_named(saved: Path) -> None:
     (saved / RECORD).write_text("{}")
     with pytest.raises(WeightsError, match=r"'format' is missing; 'architecture' is missing; 'config' is missing"):
         read_record(saved)
+
+
+def test_a_checkpoint_from_before_models_were_calibrated(tmp_path: Path) -> None:
+    settings: dict[str, Plain] = {"side": 16, "stem": 4, "widths": [4], "depths": [1], "blocks": "basic"}
+    heads: dict[str, Plain] = {"heatmap": [4], "score": [4], "dense": [4]}
+    model = cnn.build(cnn.configure({**settings, "heads": heads}, (), ()), fresh=True)
+    model.module.scales.scores.fill_(3.0)
+    save_checkpoint(tmp_path, model, Record("rich-cnn", model.config, ("overall",)))
+    state = load_file(tmp_path / WEIGHTS)
+    save_file({name: state[name] for name in state if not name.startswith("scales.")}, tmp_path / WEIGHTS)
+    loaded = load_rich_checkpoint(tmp_path)[0].module.state_dict()
+    assert {name: loaded[name].tolist() for name in loaded if name.startswith("scales.")} == {
+        "scales.scores": [[1.0, 0.0]] * 4,  # a scale of 1 and a shift of 0: the logits as they are
+        "scales.heatmaps": [[1.0, 0.0]] * 2,
+        "scales.words": [[1.0, 0.0]],
+        "scales.smoothing": [0.0, 0.0],
+    }
+    assert all(torch.equal(loaded[name], state[name]) for name in state if not name.startswith("scales."))

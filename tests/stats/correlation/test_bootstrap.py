@@ -110,3 +110,13 @@ def test_nonsense_is_refused() -> None:
         bootstrap_correlation([1, 2, 3], [1, 2, 3], weights_of(3, 10), clusters=[0, 2, 2])
     with pytest.raises(StatisticsError, match="one integer index"):
         bootstrap_correlation([1, 2, 3], [1, 2, 3], weights_of(3, 10), clusters=[0, 1])
+
+
+def test_a_replicate_far_from_the_mean_of_all_points_is_as_exact_as_any() -> None:
+    rng = np.random.default_rng(5)
+    x, y = rng.normal(size=12), rng.normal(size=12)
+    x[:6] += 1e7  # a replicate of the first cluster alone varies by 10⁻⁷ of its distance from the mean
+    clusters = np.repeat([0, 1], 6)
+    replicates = correlation_replicates(x, y, np.array([[3, 0], [0, 1], [1, 1]]), clusters=clusters)
+    expected = [np.corrcoef(x[part], y[part])[0, 1] for part in (slice(6), slice(6, 12), slice(12))]
+    np.testing.assert_allclose(replicates, expected, rtol=1e-7)

@@ -57,9 +57,14 @@ class RichDataLoader:
         examples = [self.examples[index] for index in indices]
         if step < self.named * self.steps_per_epoch:
             return self._naming_batch(examples, rngs)
-        if step < self.plain_from * self.steps_per_epoch:
-            examples = [self._maybe_exchange(example, rng) for example, rng in zip(examples, rngs, strict=True)]
-        return rich_batch(examples, self.model, self.image_cache, self.heatmap_cache, self.augmentation, rngs)
+        if step >= self.plain_from * self.steps_per_epoch:
+            return rich_batch(examples, self.model, self.image_cache, self.heatmap_cache, self.augmentation, rngs)
+        exchanged = [self._maybe_exchange(example, rng) for example, rng in zip(examples, rngs, strict=True)]
+        batch = rich_batch(exchanged, self.model, self.image_cache, self.heatmap_cache, self.augmentation, rngs)
+        if self.augmentation.moves:  # the maps of the examples are not those of the batch
+            return batch
+        maps = [self.heatmap_cache.resized(example, self.model.settings.heatmaps) for example in examples]
+        return replace(batch, image_heatmaps=torch.from_numpy(np.stack(maps)))
 
     def _naming_batch(self, examples: Sequence[RichExample], rngs: Sequence[np.random.Generator]) -> RichBatch:
         unmapped = [replace(example, mapped=()) for example in examples]

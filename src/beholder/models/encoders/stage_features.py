@@ -95,13 +95,26 @@ class StageFeatures(nn.Module):
     def forward(self, images: torch.Tensor) -> torch.Tensor:
         """Means and standard deviations from the stem to the head, then the textures of the early stages."""
         maps = self.network.stem(images)
-        statistics, textures = moments(maps), [texture(maps)] if self.textured else []
+        statistics: list[torch.Tensor] = []
+        textures: list[torch.Tensor] = []
+        self._describe(maps, statistics, textures, textured=self.textured)
         for index, stage in enumerate(islice(self.network.stages(), self.depth)):
             maps = stage(maps)
-            statistics += moments(maps)
-            textures += [texture(maps)] if self.textured and index < TEXTURED else []
+            self._describe(maps, statistics, textures, textured=self.textured and index < TEXTURED)
         statistics += moments(self.network.head(maps)) if self.depth is None else []
         return torch.cat(statistics + textures, 1)
+
+    @staticmethod
+    def _describe(
+        maps: torch.Tensor, statistics: list[torch.Tensor], textures: list[torch.Tensor], *, textured: bool
+    ) -> None:
+        """Append the statistics of the maps of a stage, and their texture if it is one of those with textures."""
+        if not textured:
+            statistics += moments(maps)
+            return
+        *both, pairs = moments_and_texture(maps)
+        statistics += both
+        textures.append(pairs)
 
 
 def moments(maps: torch.Tensor) -> list[torch.Tensor]:
@@ -114,12 +127,23 @@ def moments(maps: torch.Tensor) -> list[torch.Tensor]:
     return [mean, centred.square_().mean((2, 3)).sqrt()]
 
 
-def texture(maps: torch.Tensor) -> torch.Tensor:
-    """The covariance of each two channels over the positions, (n, pairs), as its signed root."""
-    channels = maps.shape[1]
-    positions = maps.permute(0, 2, 3, 1).flatten(1, 2)  # (n, positions, channels)
-    centred = positions - positions.mean(1, keepdim=True)
-    covariance = centred.transpose(1, 2) @ centred / centred.shape[1]  # (n, channels, channels)
+def moments_and_texture(maps: torch.Tensor) -> list[torch.Tensor]:
+    """Mean and standard deviation of each channel, (n, channels), and the texture, (n, pairs).
+
+    The texture is the covariance of each two channels over the positions, as its signed root. The variances are
+    the diagonal of the same matrix, so the maps are centred only once; and one image at a time, so that its maps
+    stay in the processor's cache.
+    """
+    described = [_moments_and_texture(positions) for positions in maps.permute(0, 2, 3, 1).flatten(1, 2)]
+    return [torch.stack(column) for column in zip(*described, strict=True)]
+
+
+def _moments_and_texture(positions: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The same of one image (positions, channels)."""
+    count, channels = positions.shape
+    mean = positions.mean(0)
+    centred = positions - mean
+    covariance = centred.T @ centred / count  # (channels, channels)
     first, second = torch.triu_indices(channels, channels, 1)
-    pairs = covariance[:, first, second]
-    return pairs.sign() * pairs.abs().sqrt()
+    pairs = covariance[first, second]
+    return mean, covariance.diagonal().sqrt(), pairs.sign() * pairs.abs().sqrt()

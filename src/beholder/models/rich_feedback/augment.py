@@ -38,6 +38,11 @@ class Augmentation(Settings):
         """Whether any image is ever changed."""
         return any(getattr(self, name) for name in CHANCES)
 
+    @property
+    def moves(self) -> bool:
+        """Whether anything in an image ever moves, and what raters marked with it."""
+        return self.crop > 0 or self.mirror > 0
+
 
 def augment(
     image: Image.Image, maps: Maps, settings: Augmentation, rng: np.random.Generator

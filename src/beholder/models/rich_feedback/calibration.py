@@ -1,44 +1,96 @@
-"""Calibration of rich feedback after training: a scale and a shift of the logits of each output.
+"""Calibration of rich feedback after training: a scale and a shift of the logits of each output, smoother maps.
 
 They are fitted to images held out of training, by maximum likelihood (Platt's method, with the proportions of
 raters as soft labels). Heatmaps need it most: their loss weighs marked pixels more than others, so that a pixel
-that few raters mark is predicted far too high.
+that few raters mark is predicted far too high. And raters mark disks about what they mean, where the edges of a
+predicted map are sharp: its probabilities are smoothed by as much as brings them closest to the raters' maps, in
+Kullback–Leibler divergence.
 """
 
 import torch
 from torch import nn
+from torch.nn import functional
 
 STEPS = 50
 """Newton steps; ten are mostly enough."""
 RIDGE = 1e-3
 """Pull towards scale 1 and shift 0, per label: it decides where labels are few or all alike."""
+WIDTHS = tuple(tenths / 10 for tenths in range(21))
+"""Widths of smoothing that are tried, in pixels of a heatmap."""
+REACH = 6
+"""Pixels on either side that a smoothed pixel depends on: three times the largest width."""
+SHARP = 1e-2
+"""Least width of a Gaussian, at which nothing is smoothed."""
+FAINT = 1e-6
+"""Least probability of a smoothed pixel, so that its logit stays finite."""
+SMOOTHED_PIXELS = 4_000_000
+"""Pixels of marked heatmaps after which no more are kept to fit the smoothing."""
 PIXELS = 4_000
 """Pixels of each heatmap that are used at most: enough of 100 images for a scale and a shift."""
 
 
 class OutputScales(nn.Module):
-    """Scale and shift of each score, of each heatmap and of words; 1 and 0 until they are fitted."""
+    """Scale and shift of each score, of each heatmap and of words; 1 and 0 until they are fitted.
+
+    ``smoothing`` is the width by which each heatmap is smoothed, in pixels of the map; 0 until it is fitted.
+    """
 
     scores: torch.Tensor
     heatmaps: torch.Tensor
     words: torch.Tensor
+    smoothing: torch.Tensor
 
     def __init__(self, scores: int, heatmaps: int) -> None:
         super().__init__()
         self.register_buffer("scores", torch.empty(scores, 2))
         self.register_buffer("heatmaps", torch.empty(heatmaps, 2))
         self.register_buffer("words", torch.empty(1, 2))
+        self.register_buffer("smoothing", torch.empty(heatmaps))
         self.reset()
 
     def reset(self) -> None:
         """Set every scale to 1 and every shift to 0, as in training."""
         for scales in (self.scores, self.heatmaps, self.words):
             scales.copy_(scales.new_tensor([1.0, 0.0]).expand_as(scales))
+        self.smoothing.zero_()
+
+    def heatmap(self, row: int, logits: torch.Tensor) -> torch.Tensor:
+        """The calibrated logits of a heatmap (n, side, side)."""
+        return smooth(rescale(logits, self.heatmaps[row]), self.smoothing[row])
+
+
+def identity_scales(module: nn.Module) -> dict[str, torch.Tensor]:
+    """The calibration that changes nothing, by its names in the state of a module that is calibrated.
+
+    Checkpoints from before models were calibrated lack it; those of other modules need none.
+    """
+    scales = {name: part for name, part in module.named_modules() if isinstance(part, OutputScales)}
+    return {
+        f"{name}.{output}": tensor
+        for name, part in scales.items()
+        for output, tensor in OutputScales(len(part.scores), len(part.heatmaps)).state_dict().items()
+    }
 
 
 def rescale(logits: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
     """The logits by a scale and a shift (2,)."""
     return logits * scale[0] + scale[1]
+
+
+def smooth(logits: torch.Tensor, width: torch.Tensor) -> torch.Tensor:
+    """Logits of the probabilities of maps (n, side, side), blurred by a Gaussian of this width in pixels."""
+    places = torch.arange(-REACH, REACH + 1, device=logits.device, dtype=logits.dtype)
+    kernel = torch.exp(-0.5 * (places / width.to(logits.dtype).clamp(min=SHARP)).square())
+    kernel = kernel / kernel.sum()
+    maps = functional.pad(logits.sigmoid()[:, None], (REACH,) * 4, mode="replicate")
+    maps = functional.conv2d(functional.conv2d(maps, kernel[None, None, :, None]), kernel[None, None, None])
+    return maps[:, 0].logit(FAINT)
+
+
+def divergence(predicted: torch.Tensor, marked: torch.Tensor) -> float:
+    """Mean Kullback–Leibler divergence of predicted maps (n, pixels) from raters', each divided by its sum."""
+    expected, density = (maps / maps.sum(1, keepdim=True) for maps in (marked, predicted))
+    return float((expected * (expected.clamp(min=FAINT) / density.clamp(min=FAINT**2)).log()).sum(1).mean())
 
 
 class Calibration:
@@ -49,6 +101,7 @@ class Calibration:
         self._scores: list[list[tuple[torch.Tensor, torch.Tensor]]] = [[] for _ in scales.scores]
         self._heatmaps: list[list[tuple[torch.Tensor, torch.Tensor]]] = [[] for _ in scales.heatmaps]
         self._words: list[tuple[torch.Tensor, torch.Tensor]] = []
+        self._marked: list[list[tuple[torch.Tensor, torch.Tensor]]] = [[] for _ in scales.heatmaps]
         scales.reset()
 
     def add_scores(self, column: int, logits: torch.Tensor, scores: torch.Tensor) -> None:
@@ -62,13 +115,16 @@ class Calibration:
         step = -(-logits[0].numel() // PIXELS) | 1  # odd, so that no column of a map is sampled alone
         pixels = [maps[labelled].flatten(1)[:, ::step].flatten() for maps in (logits, marked)]
         self._heatmaps[column].append((pixels[0], pixels[1]))
+        nonempty = marked.nan_to_num().flatten(1).any(1)
+        if sum(maps.numel() for maps, _ in self._marked[column]) < SMOOTHED_PIXELS:
+            self._marked[column].append((logits[nonempty].float(), marked[nonempty].float()))
 
     def add_words(self, logits: torch.Tensor, flags: torch.Tensor) -> None:
         """Add words (words,), each misaligned (1) or not (0)."""
         self._words.append((logits, flags))
 
     def fit(self) -> None:
-        """Fit every scale and shift."""
+        """Fit every scale and shift, then how far each heatmap is smoothed."""
         for fitted, collected in (
             (self._scales.scores, self._scores),
             (self._scales.heatmaps, self._heatmaps),
@@ -77,6 +133,18 @@ class Calibration:
             for row, pairs in enumerate(collected):
                 if pairs:
                     fitted[row] = fit_scale(*(torch.cat(column) for column in zip(*pairs, strict=True)))
+        for row, pairs in enumerate(self._marked):
+            if sum(len(maps) for maps, _ in pairs):
+                logits, marked = (torch.cat(column) for column in zip(*pairs, strict=True))
+                self._scales.smoothing[row] = fit_smoothing(rescale(logits, self._scales.heatmaps[row]), marked)
+
+
+def fit_smoothing(logits: torch.Tensor, marked: torch.Tensor) -> torch.Tensor:
+    """The width of smoothing that brings maps (n, side, side) closest to those of raters, none of them empty."""
+    divergences = [
+        divergence(smooth(logits, width).sigmoid().flatten(1), marked.flatten(1)) for width in torch.tensor(WIDTHS)
+    ]
+    return torch.tensor(WIDTHS)[int(torch.tensor(divergences).argmin())]
 
 
 def fit_scale(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:

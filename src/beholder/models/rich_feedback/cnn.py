@@ -142,7 +142,7 @@ class RichCnn:
         tokens = self._module.encode_images(batch.pixels)
         total = torch.zeros((), device=batch.pixels.device)
         for column, aspect in enumerate(self.settings.heatmaps):
-            logits = self._module.heatmap(tokens, aspect)
+            logits = self._module.heatmaps[aspect](tokens)
             total = total + weights.heatmap * heatmap_loss(logits, batch.heatmaps[:, column], weights.floor)
         for column, aspect in enumerate(self.settings.scores):
             total = total + weights.score * score_loss(self._module.score(tokens, aspect), batch.scores[:, column])
@@ -184,7 +184,7 @@ class RichCnn:
             for column, name in enumerate(self.settings.scores):
                 calibration.add_scores(column, self._module.score(tokens, name), batch.scores[:, column])
             for column, name in enumerate(self.settings.heatmaps):
-                calibration.add_heatmaps(column, self._module.heatmap(tokens, name), batch.heatmaps[:, column])
+                calibration.add_heatmaps(column, self._module.heatmaps[name](tokens), batch.heatmaps[:, column])
         calibration.fit()
 
 
@@ -220,7 +220,7 @@ class CnnNetwork(nn.Module):
 
     def heatmap(self, tokens: torch.Tensor, aspect: str) -> torch.Tensor:
         """The map (n, map side, map side) of an aspect before the sigmoid, calibrated."""
-        return rescale(self.heatmaps[aspect](tokens), self.scales.heatmaps[self.settings.heatmaps.index(aspect)])
+        return self.scales.heatmap(self.settings.heatmaps.index(aspect), self.heatmaps[aspect](tokens))
 
     def score(self, tokens: torch.Tensor, aspect: str) -> torch.Tensor:
         """The score (n,) of an aspect before the sigmoid, calibrated."""

@@ -30,6 +30,9 @@ class RichBatch:
     """For each image whether each word of its prompt is misaligned."""
     only_naming: bool = False
     """Whether only the naming loss is computed: which words the images show."""
+    image_heatmaps: torch.Tensor | None = None
+    """As ``heatmaps``, also where a word of the prompt was exchanged: for outputs that the image alone decides.
+    None where both are the same."""
 
     def __len__(self) -> int:
         return len(self.prompts)
@@ -41,6 +44,7 @@ class RichBatch:
             pixels=self.pixels.to(device),
             heatmaps=self.heatmaps.to(device),
             scores=self.scores.to(device),
+            image_heatmaps=None if self.image_heatmaps is None else self.image_heatmaps.to(device),
         )
 
 

@@ -20,6 +20,7 @@ from beholder.models.architectures import (
     architecture,
     rich_architecture,
 )
+from beholder.models.rich_feedback.calibration import identity_scales
 from beholder.models.rich_feedback.trainable import RichTrainable
 from beholder.models.trainable import Batch, Config, Trainable
 from beholder.models.weights.files import fit_state, read_state
@@ -93,7 +94,7 @@ def _load(
             model = architecture_of(record.architecture).build(record.config, fresh=False)
         except (KeyError, TypeError, ValueError) as error:
             raise WeightsError(f"{folder / RECORD}: no model can be built from its config ({error!r})") from error
-    fit_state(model.module, state, str(folder / WEIGHTS))
+    fit_state(model.module, identity_scales(model.module) | state, str(folder / WEIGHTS))
     model.module.eval()
     return model, record
 

@@ -21,6 +21,7 @@ Statistic = Callable[[NDArray[np.integer]], NDArray[np.float64]]
 
 _BLOCK = 1 << 18  # elements made at a time: a few arrays of them fit in a core's cache
 _LEFT_OUT = 4_000_000  # weights made at a time where each cluster is left out in turn
+_CANCELLED = 1e-6  # Pearson: variance over mean square below which sums over clusters are not exact enough
 _DENSE = 1500  # Kendall: clusters up to which sums over all pairs are held at once
 _FEW = 8  # Kendall: replicates up to which sorting many points is faster than comparing all pairs
 
@@ -77,15 +78,13 @@ def correlation_replicates(
         if group.max() < _DENSE and (len(xs) <= _DENSE or len(weights) > _FEW):
             return _kendall_of_pairs(_pairs_of_clusters(xs, ys, group), weights.astype(np.float64))
         return _kendall_by_sorting(xs, ys, weights[:, group])
+    if kind == "pearson":
+        return _pearson_of_sums(xs, ys, weights, group)
     coefficients = np.empty(len(weights))
     step = max(1, _BLOCK // len(xs))
     for begin in range(0, len(weights), step):
         drawn = weights[begin : begin + step][:, group].astype(np.float64)  # (block, points)
-        if kind == "pearson":
-            part = _weighted_pearson(np.broadcast_to(xs, drawn.shape), np.broadcast_to(ys, drawn.shape), drawn)
-        else:
-            part = _weighted_pearson(_midranks(xs, drawn), _midranks(ys, drawn), drawn)
-        coefficients[begin : begin + step] = part
+        coefficients[begin : begin + step] = _weighted_pearson(_midranks(xs, drawn), _midranks(ys, drawn), drawn)
     return coefficients
 
 
@@ -137,6 +136,29 @@ def cluster_index(clusters: ArrayLike | None, points: int) -> NDArray[np.int64]:
     if np.any(np.bincount(group) == 0):
         raise StatisticsError("clusters need indices 0 … k − 1 that are all in use; found gaps")
     return group.astype(np.int64)
+
+
+def _pearson_of_sums(
+    x: NDArray[np.float64], y: NDArray[np.float64], weights: NDArray[np.integer], group: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return Pearson's r of each replicate from sums over the points of each cluster, which replicates weigh.
+
+    Where a column hardly varies, compared with its distance from the mean of all points, sums would cancel: such
+    replicates are computed point by point.
+    """
+    centred = (np.ones(len(x)), x - x.mean(), y - y.mean())
+    pairs = ((0, 0), (0, 1), (0, 2), (1, 1), (2, 2), (1, 2))
+    by_cluster = np.stack([np.bincount(group, centred[i] * centred[j]) for i, j in pairs], 1)  # (clusters, 6)
+    total, sum_x, sum_y, square_x, square_y, product = (weights.astype(np.float64) @ by_cluster).T
+    drawn = np.where(total > 0, total, 1.0)
+    spread_x, spread_y = square_x - sum_x**2 / drawn, square_y - sum_y**2 / drawn
+    exact = (spread_x > _CANCELLED * square_x) & (spread_y > _CANCELLED * square_y)
+    spread = np.sqrt(np.where(exact, spread_x * spread_y, 1.0))
+    r = np.clip((product - sum_x * sum_y / drawn) / spread, -1, 1)
+    for row in np.flatnonzero(~exact):
+        drawn_row = weights[row : row + 1, group].astype(np.float64)
+        r[row] = _weighted_pearson(x[None], y[None], drawn_row)[0]
+    return np.asarray(r, np.float64)
 
 
 def _weighted_pearson(

@@ -78,15 +78,11 @@ def auc_judd(at_fixations: ArrayLike, everywhere: ArrayLike) -> float:
     ``everywhere`` holds the values of all pixels, the fixated among them. Equal values are one point of the curve,
     so that a constant map has ½.
     """
-    hit = np.sort(np.asarray(at_fixations))
-    return _auc(hit, np.sort(np.asarray(everywhere), axis=None))
-
-
-def _auc(hit: NDArray[Any], ordered: NDArray[Any]) -> float:
-    """The same of sorted values."""
-    others = len(ordered) - len(hit)
+    hit, pixels = np.sort(np.asarray(at_fixations)), np.asarray(everywhere).ravel()
+    others = len(pixels) - len(hit)
     if not len(hit) or not others:
         return float(np.nan)
+    ordered = np.sort(pixels[pixels >= hit[0]])  # those below every threshold count nowhere
     first = np.flatnonzero(np.r_[True, hit[1:] != hit[:-1]])  # of each run of equal values
     thresholds = hit[first]
     hits = len(hit) - first  # fixations at or above each threshold
@@ -104,21 +100,22 @@ def _measures(model_map: NDArray[Any], rater_map: NDArray[Any], fixated: NDArray
     if not g.any():
         return (mse, *[float(np.nan)] * 5)
     at = model_map.ravel()[fixated.ravel()]
-    centred, rater_centred = p - p.mean(), g - g.mean()
+    mean = p.mean()
+    centred, rater_centred = p - mean, g - g.mean()
     spread, rater_spread = np.sqrt(centred @ centred), np.sqrt(rater_centred @ rater_centred)
-    flat = p.min() == p.max()
+    flat = model_map.min() == model_map.max()
     cc = float(np.nan) if g.min() == g.max() else 0.0
     if not flat and not np.isnan(cc):
         cc = float(centred @ rater_centred / (spread * rater_spread))
     nss = float(np.nan) if not len(at) else 0.0
     if not flat and len(at):
-        nss = float((at.mean(dtype=np.float64) - p.mean()) / (spread / np.sqrt(len(p))))
+        nss = float((at.mean(dtype=np.float64) - mean) / (spread / np.sqrt(len(p))))
     marked = np.flatnonzero(g)  # elsewhere G′ is 0, and so is every term of both sums
     density = p[marked] / p.sum() if p.any() else np.full(len(marked), 1 / len(p))
     rater_density = g[marked] / g.sum()
     kld = float(rater_density @ np.log(EPSILON + rater_density / (density + EPSILON)))
     sim = float(np.minimum(density, rater_density).sum())
-    return mse, cc, kld, sim, nss, _auc(np.sort(at), np.sort(model_map, axis=None))
+    return mse, cc, kld, sim, nss, auc_judd(at, model_map)
 
 
 def _fixated(rater_maps: NDArray[Any], rule: Rule, points: ArrayLike | None) -> NDArray[np.bool_]:

@@ -155,7 +155,51 @@ def test_the_exported_program_gives_what_the_model_gives(tmp_path: Path) -> None
     np.testing.assert_allclose(outputs["keywords"][1, :3], feedback.misaligned[1], atol=1e-5)
 
 
+def test_a_part_of_a_heatmap_is_by_the_image_alone_and_learns_where_the_prompt_was_changed() -> None:
+    model = small(image_heatmaps=["misalignment"])
+    batch = labelled()
+    images = model.module.encode_images(batch.pixels)
+    with torch.no_grad():
+        cats, dogs = (
+            model.module.ground(images, *model._token_ids([prompt] * 6)) for prompt in ("a cat", "two dogs")
+        )
+    torch.testing.assert_close(cats.image_maps["misalignment"], dogs.image_maps["misalignment"])
+    assert not torch.allclose(cats.maps["misalignment"], dogs.maps["misalignment"])
+    exchanged = replace(batch, heatmaps=batch.heatmaps * torch.nan, image_heatmaps=batch.heatmaps)
+    model.loss(exchanged).backward()  # type: ignore[no-untyped-call]
+    by_image, by_both = (
+        [weight.grad for weight in heads["misalignment"].parameters() if weight.grad is not None]
+        for heads in (model.module.image_heatmaps, model.module.heatmaps)
+    )
+    assert any(slope.any() for slope in by_image)
+    assert not any(slope.any() for slope in by_both)
+
+
+def test_scores_read_the_heatmaps_and_leave_them_to_their_own_loss() -> None:
+    model = small(scores_read_maps=True)
+    pixels = labelled().pixels
+    with torch.no_grad():
+        before = model.feedback(pixels, PROMPTS).scores["plausibility"]
+        model.module.heatmaps["implausibility"].output.bias += 3.0
+        assert not np.allclose(before, model.feedback(pixels, PROMPTS).scores["plausibility"])
+    only_scores = replace(labelled(), heatmaps=labelled().heatmaps * torch.nan)
+    model.loss(only_scores).backward()  # type: ignore[no-untyped-call]
+    slopes = [weight.grad for weight in model.module.heatmaps.parameters() if weight.grad is not None]
+    assert not any(slope.any() for slope in slopes)
+
+
+def test_a_configuration_from_before_these_settings_builds_the_same_network() -> None:
+    config = dict(small().config)
+    for later in ("image_heatmaps", "scores_read_maps"):
+        config.pop(later)
+    names = small(image_heatmaps=["misalignment"], scores_read_maps=True).module.state_dict().keys()
+    before = build(config, fresh=False).module.state_dict().keys()
+    assert {name.partition(".")[0] for name in names - before} == {"image_heatmaps"}
+
+
 def test_sizes_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(RecipeError, match="image_heatmaps: beauty not in heatmaps"):
+        configure({"image_heatmaps": ["beauty"]}, PROMPTS, ASPECTS)
     with pytest.raises(RecipeError, match=r"width \(30\) must be a multiple of heads \(4\)"):
         configure({"width": 30, "channels": 15}, PROMPTS, ASPECTS)
     with pytest.raises(RecipeError, match="encoder 'pixel' gives no grid"):

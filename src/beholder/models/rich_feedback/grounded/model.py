@@ -88,8 +88,12 @@ class GroundedModel:
             return total
         grounded = self._module.ground(images, *self._token_ids(batch.prompts))
         for column, aspect in enumerate(self.settings.heatmaps):
-            logits = self._module.heatmap(grounded, aspect)
+            logits = grounded.maps[aspect]
             total = total + weights.heatmap * heatmap_loss(logits, batch.heatmaps[:, column], weights.floor)
+            if aspect in grounded.image_maps:
+                marked = batch.heatmaps if batch.image_heatmaps is None else batch.image_heatmaps
+                loss = heatmap_loss(grounded.image_maps[aspect], marked[:, column], weights.floor)
+                total = total + weights.image * loss
         for column, aspect in enumerate(self.settings.scores):
             scores = self._module.score(grounded, aspect)
             total = total + weights.score * score_loss(scores, batch.scores[:, column])
@@ -132,7 +136,7 @@ class GroundedModel:
             for column, name in enumerate(self.settings.scores):
                 calibration.add_scores(column, self._module.score(grounded, name), batch.scores[:, column])
             for column, name in enumerate(self.settings.heatmaps):
-                calibration.add_heatmaps(column, self._module.heatmap(grounded, name), batch.heatmaps[:, column])
+                calibration.add_heatmaps(column, grounded.maps[name], batch.heatmaps[:, column])
             for logits, flags in self._word_logits(grounded, batch):
                 calibration.add_words(logits, flags)
         calibration.fit()

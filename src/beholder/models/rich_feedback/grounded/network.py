@@ -5,6 +5,7 @@ gets a map over the cells of the image, and evidence read off it. What the words
 cells that match them, and every head reads cells and words together.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -17,6 +18,10 @@ from beholder.models.rich_feedback.grounded.settings import GroundedSettings
 from beholder.models.rich_feedback.grounded.word_maps import Naming, WordMaps
 from beholder.models.rich_feedback.grounded.words import MASKED, Offsets, WordLayer, padding_bias
 
+MAP_PLACES = 6
+"""Places along a side of a heatmap whose means are read by the heads of scores."""
+MAP_SCALE = 4.0
+"""Factor of means of heatmaps, which are mostly small, so that as features they are about as large as others."""
 TYPICAL_WORDS = 8
 """Divisor of sums over words, so that they are about as large as means."""
 
@@ -26,10 +31,10 @@ class Grounded:
     """What the heads read."""
 
     cells: torch.Tensor  # (n, width, grid, grid), with the words
-    trunk: torch.Tensor  # (n, width, grid, grid), without
-    fine: torch.Tensor  # (n, head width / 2, 2 grid, 2 grid)
     words: torch.Tensor  # (n, words, width)
     mask: torch.Tensor  # (n, words)
+    maps: Mapping[str, torch.Tensor]  # heatmap -> (n, map side, map side), before the sigmoid and calibration
+    image_maps: Mapping[str, torch.Tensor]  # the part of them that the image alone decides
 
 
 class GroundedNetwork(nn.Module):
@@ -50,8 +55,12 @@ class GroundedNetwork(nn.Module):
         self.keywords = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, 1))
         self.feedback = WordsToCells(width, settings.heads, settings.channels)
         self.heatmaps = nn.ModuleDict({name: MapHead(width, settings.head_width) for name in settings.heatmaps})
+        self.image_heatmaps = nn.ModuleDict(
+            {name: MapHead(width, settings.head_width) for name in settings.image_heatmaps}
+        )
+        maps = len(settings.heatmaps) if settings.scores_read_maps else 0
         self.scores = nn.ModuleDict(
-            {name: GroundedScoreHead(width, settings.head_width, settings.grid) for name in settings.scores}
+            {name: GroundedScoreHead(width, settings.head_width, settings.grid, maps) for name in settings.scores}
         )
         self.scales = OutputScales(len(settings.scores), len(settings.heatmaps))
 
@@ -83,7 +92,10 @@ class GroundedNetwork(nn.Module):
         words = words + self.offsets(words, positions, mask)
         for layer in self.judging:
             words = layer(words, mask)
-        return Grounded(trunk + self.feedback(trunk, words, maps, mask), trunk, fine, words, mask)
+        cells = trunk + self.feedback(trunk, words, maps, mask)
+        image_maps = {name: head(trunk, fine) for name, head in self.image_heatmaps.items()}
+        heatmaps = {name: head(cells, fine) + image_maps.get(name, 0.0) for name, head in self.heatmaps.items()}
+        return Grounded(cells, words, mask, heatmaps, image_maps)
 
     def keyword_logits(self, grounded: Grounded) -> torch.Tensor:
         """Logits (n, words) that each word is misaligned, calibrated."""
@@ -92,8 +104,7 @@ class GroundedNetwork(nn.Module):
 
     def heatmap(self, grounded: Grounded, aspect: str) -> torch.Tensor:
         """The map (n, map side, map side) of an aspect before the sigmoid, calibrated."""
-        maps: torch.Tensor = self.heatmaps[aspect](grounded.cells, grounded.fine)
-        return rescale(maps, self.scales.heatmaps[self.settings.heatmaps.index(aspect)])
+        return self.scales.heatmap(self.settings.heatmaps.index(aspect), grounded.maps[aspect])
 
     def score(self, grounded: Grounded, aspect: str) -> torch.Tensor:
         """The score (n,) of an aspect before the sigmoid, calibrated."""
@@ -166,16 +177,16 @@ class MapHead(nn.Module):
 
 
 class GroundedScoreHead(nn.Module):
-    """From cells and words to a score (n,) before the sigmoid."""
+    """From cells, words and heatmaps, of which there may be none, to a score (n,) before the sigmoid."""
 
-    def __init__(self, width: int, inner: int, grid: int) -> None:
+    def __init__(self, width: int, inner: int, grid: int, maps: int) -> None:
         super().__init__()
-        half = inner // 2
+        half, self.maps = inner // 2, maps
         self.cells = nn.Sequential(*_convolution(width, inner), nn.GELU(), nn.Conv2d(inner, half, 3, 2, padding=1))
         self.words = nn.Linear(width, inner)
         places = ((grid + 1) // 2) ** 2
         self.output = nn.Sequential(
-            nn.Linear(half * places + 2 * inner + 2 * inner, 64), nn.GELU(), nn.Linear(64, 1)
+            nn.Linear(half * places + 4 * inner + maps * (MAP_PLACES**2 + 2), 64), nn.GELU(), nn.Linear(64, 1)
         )
 
     def forward(self, grounded: Grounded) -> torch.Tensor:
@@ -189,8 +200,16 @@ class GroundedScoreHead(nn.Module):
             (words * mask).sum(1) / TYPICAL_WORDS,
             words.masked_fill(mask == 0, MASKED).amax(1),
         ]
+        if self.maps:
+            read.append(_summarise(torch.stack(list(grounded.maps.values()), 1).detach().sigmoid()))
         scores: torch.Tensor = self.output(torch.cat(read, 1))
         return scores[:, 0]
+
+
+def _summarise(maps: torch.Tensor) -> torch.Tensor:
+    """The means over places, over all and the maximum of maps (n, maps, side, side), as (n, features)."""
+    places = functional.adaptive_avg_pool2d(maps, MAP_PLACES)
+    return torch.cat([MAP_SCALE * places.flatten(1), MAP_SCALE * maps.mean((2, 3)), maps.amax((2, 3))], 1)
 
 
 def _convolution(before: int, after: int) -> tuple[nn.Module, ...]:

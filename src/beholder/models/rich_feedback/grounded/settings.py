@@ -19,6 +19,7 @@ class GroundedLosses(Settings):
     score: float = Field(1.0, ge=0)
     keywords: float = Field(1.0, ge=0)
     naming: float = Field(1.0, ge=0, description="image cells predict which words raters saw in the image")
+    image: float = Field(1.0, ge=0, description="heatmaps by the image alone, where there are such")
     floor: float = Field(0.1, gt=0, description="pixels are weighted by the proportion of marks + this")
 
 
@@ -42,12 +43,19 @@ class GroundedSettings(Settings):
     losses: GroundedLosses = GroundedLosses()
     heatmaps: tuple[str, ...] = Field(HEATMAPS, description="aspects of regions")
     scores: tuple[str, ...] = Field(SCORES, description="aspects of ratings")
+    image_heatmaps: tuple[str, ...] = Field(
+        (), description="heatmaps with a second head that sees the image alone, whose logits are added"
+    )
+    scores_read_maps: bool = Field(False, description="the heads of scores read the heatmaps as well")
     words: tuple[str, ...] = Field((), description="the vocabulary; filled in from the training prompts")
 
     @model_validator(mode="after")
     def _fits(self) -> "GroundedSettings":
         if self.encoder not in GRIDS:
             raise ValueError(f"encoder '{self.encoder}' gives no grid; those that do: {', '.join(GRIDS)}")
+        unmapped = [name for name in self.image_heatmaps if name not in self.heatmaps]
+        if unmapped:
+            raise ValueError(f"image_heatmaps: {', '.join(unmapped)} not in heatmaps ({', '.join(self.heatmaps)})")
         check_multiples(self, (("width", "heads"), ("width", "channels")))
         return self
 
