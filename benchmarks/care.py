@@ -184,10 +184,11 @@ def served_gold_table(seeds: int) -> list[str]:
         for accuracy in (0.95, 0.9, 0.8, 0.7):
             rng = np.random.default_rng([21, session, round(100 * drawn), round(100 * accuracy)])
             cost = simulate_served_gold(accuracy, raters * seeds, rng, session=session, drawn=drawn)
+            found = f"{cost.detected:.1%} | {cost.constant_detected:.1%} | {100 * cost.difference:+.1f}"
+            interval = f"{100 * cost.difference_low:+.1f} to {100 * cost.difference_high:+.1f}"
+            alarms = f"{cost.false_alarms:.1%} | {cost.constant_false_alarms:.1%}"
             rows.append(
-                f"| {accuracy} | {session} | {drawn:.0%} | {cost.gold:.1%} | {cost.detected:.1%} "
-                f"| {cost.constant_detected:.1%} | {100 * cost.difference:+.1f} "
-                f"| {100 * cost.difference_low:+.1f} to {100 * cost.difference_high:+.1f} | {cost.false_alarms:.1%} | {cost.constant_false_alarms:.1%} "
+                f"| {accuracy} | {session} | {drawn:.0%} | {cost.gold:.1%} | {found} | {interval} | {alarms} "
                 f"| {raters * seeds:,} |"
             )
             print(rows[-1], file=sys.stderr, flush=True)

@@ -26,8 +26,8 @@ SLOWEST = 4.0
 own time only up to this multiple of the effective time until a researcher has looked; see ``paid_multiple``."""
 
 WITHIN, LEAST_SESSIONS, MOST_MULTIPLE = 4.3, 20, 12.0
-"""Of a log-normal distribution of times, 1 in 120,000 is above 4.3 standard deviations. Their spread is estimated
-from at least 20 sessions, and nobody is paid for more than 12 times the effective time without a researcher's word."""
+"""Of a log-normal distribution of times, 1 in 120,000 is above 4.3 standard deviations; their spread is estimated
+from at least 20 sessions. Nobody is paid for more than 12 times the effective time without a researcher's word."""
 
 
 @dataclass(frozen=True, eq=False)
