@@ -6,6 +6,7 @@ Prints markdown tables; ``docs/measured/care.md`` is a saved run.
 """
 
 import argparse
+import sys
 import time
 from collections.abc import Callable, Sequence
 
@@ -27,6 +28,8 @@ def pay_table(seeds: int) -> list[str]:
         "40 % inflate their reports": PaidPanel(liars=0.4),
         "20 % inflate, 10 % of all also keep the page busy": PaidPanel(liars=0.2, fakers=0.1),
         "nobody lies, speeds differ twice as much (sd .5)": PaidPanel(liars=0.0, spread=0.5),
+        "sd .5, 20 % inflate": PaidPanel(spread=0.5),
+        "sd .5, 20 % inflate, 10 % of all also keep the page busy": PaidPanel(fakers=0.1, spread=0.5),
     }
     rows = [
         "| panel | honest: lowest pay ÷ wage | by medians alone | lies: most pay ÷ allowed | "
@@ -34,7 +37,7 @@ def pay_table(seeds: int) -> list[str]:
         "|---|---|---|---|---|---|",
     ]
     for name, panel in panels.items():
-        runs = [simulate_pay(panel, np.random.default_rng([seed, 1])) for seed in range(seeds)]
+        runs = [simulate_pay(panel, np.random.default_rng([seed, 31])) for seed in range(seeds)]
         lies = [run for run in runs if len(run.liars)]
         most = f"{max(run.liars.max() for run in lies):.3f}" if lies else "–"
         gain = f"{np.mean([run.gain.mean() for run in lies]):.3f}" if lies else "–"
@@ -163,7 +166,7 @@ def gold_table(raters: int) -> list[str]:
         "|---|---|---|---|---|---|",
     ]
     for accuracy in (0.95, 0.9, 0.8, 0.7):
-        cost = simulate_gold(accuracy, raters, np.random.default_rng([5, round(100 * accuracy)]))
+        cost = simulate_gold(accuracy, raters, np.random.default_rng([25, round(100 * accuracy)]))
         rows.append(
             f"| {accuracy} | {cost.gold:.1%} | {cost.detected:.1%} | {cost.constant_detected:.1%} "
             f"| {cost.false_alarms:.1%} | {cost.constant_false_alarms:.1%} |"
@@ -171,20 +174,24 @@ def gold_table(raters: int) -> list[str]:
     return rows
 
 
-def served_gold_table(raters: int) -> list[str]:
+def served_gold_table(seeds: int) -> list[str]:
     rows = [
-        "| accuracy | trials of a session | drawn as gold | gold ÷ constant checking | found | false alarms |",
-        "|---|---|---|---|---|---|",
+        "| accuracy | trials of a session | drawn as gold | gold ÷ constant checking | found, thinning "
+        "| found, constant | difference, points | 95 % CI | false alarms, thinning | constant | raters |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
-    for drawn in (1 / 5, 1 / 3):
-        for session in (50, 100):
-            for accuracy in (0.95, 0.9, 0.8, 0.7):
-                rng = np.random.default_rng([9, session, round(100 * drawn), round(100 * accuracy)])
-                cost = simulate_served_gold(accuracy, raters, rng, session=session, drawn=drawn)
-                rows.append(
-                    f"| {accuracy} | {session} | {drawn:.0%} | {cost.gold:.1%} | {cost.detected:.1%} "
-                    f"| {cost.false_alarms:.1%} |"
-                )
+    for drawn, session, raters in ((1 / 2, 50, 200), (1 / 2, 100, 20), (1 / 3, 50, 20), (1 / 5, 50, 20)):
+        for accuracy in (0.95, 0.9, 0.8, 0.7):
+            rng = np.random.default_rng([21, session, round(100 * drawn), round(100 * accuracy)])
+            cost = simulate_served_gold(accuracy, raters * seeds, rng, session=session, drawn=drawn)
+            found = f"{cost.detected:.1%} | {cost.constant_detected:.1%} | {100 * cost.difference:+.1f}"
+            interval = f"{100 * cost.difference_low:+.1f} to {100 * cost.difference_high:+.1f}"
+            alarms = f"{cost.false_alarms:.1%} | {cost.constant_false_alarms:.1%}"
+            rows.append(
+                f"| {accuracy} | {session} | {drawn:.0%} | {cost.gold:.1%} | {found} | {interval} | {alarms} "
+                f"| {raters * seeds:,} |"
+            )
+            print(rows[-1], file=sys.stderr, flush=True)
     return rows
 
 
@@ -254,7 +261,7 @@ def main() -> None:
         "Boomerang": lambda: market_table(seeds),
         "Drift alarms": lambda: alarm_table(40 * seeds),
         "Gold that thins out": lambda: gold_table(20 * seeds),
-        "Gold as a server thins it out": lambda: served_gold_table(2 * seeds),
+        "Gold as a server thins it out": lambda: served_gold_table(seeds),
         "Prediction from the first trials": lambda: prediction_table(seeds),
         "Rings": lambda: ring_table(seeds),
     }

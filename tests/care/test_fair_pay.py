@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beholder.care.effective_time import SLOWEST, effective_seconds, suspicious_reports
+from beholder.care.effective_time import SLOWEST, effective_seconds, paid_multiple, suspicious_reports
 from beholder.care.top_ups import PaidWork, cents_of, top_ups, wage_cents
 from beholder.errors import StatisticsError
 from beholder.simulate.panels.paid_sessions import PaidPanel, simulate_pay
@@ -74,6 +74,29 @@ class TestTopUps:
         for wrong in (1.1, "0.005", "nan"):
             with pytest.raises(StatisticsError):
                 cents_of(wrong)  # type: ignore[arg-type]
+
+
+class TestPaidMultiple:
+    def test_by_hand(self) -> None:
+        """Log times of ±.5 around the median: MAD .5, spread 1.4826 × .5 = .7413, exp(4.3 × .7413) = 24.2: 12."""
+        wide = np.exp([-0.5, 0.0, 0.5] * 10)
+        assert paid_multiple(wide * 300) == 12.0
+        narrow = np.exp([-0.3, 0.0, 0.3] * 10)  # exp(4.3 × 1.4826 × .3) = exp(1.91256)
+        assert paid_multiple(narrow * 300) == pytest.approx(np.exp(1.912554), rel=1e-6)
+
+    def test_few_or_equal_times_leave_the_limit_as_it_is(self) -> None:
+        assert paid_multiple(np.exp([-1.0, 0.0, 1.0] * 6)) == SLOWEST
+        assert paid_multiple([300.0] * 40) == SLOWEST
+
+    def test_a_few_busy_pages_do_not_move_it(self) -> None:
+        honest = np.exp(np.random.default_rng(0).normal(0, 0.3, 300))
+        busy = np.concatenate([honest[:270], honest[270:] * 5])
+        assert paid_multiple(busy) < 1.3 * paid_multiple(honest)
+
+
+def test_raters_who_differ_twice_as_much_reach_the_wage() -> None:
+    runs = [simulate_pay(PaidPanel(liars=0.0, spread=0.5), np.random.default_rng(seed)) for seed in range(4)]
+    assert min(run.honest.min() for run in runs) > 0.98
 
 
 def test_simulated_raters_reach_the_wage_and_lies_earn_nothing() -> None:

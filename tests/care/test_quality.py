@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 
 from beholder.care.drift import alarm_rates, alarm_threshold, find_drift, steps
 from beholder.care.early_quality import STRONGEST, PanelAccuracy, fit_panel, predict_accuracy
+from beholder.care.gold_pace import CONSTANT, GoldPace
 from beholder.care.gold_schedule import gold_schedule
 from beholder.errors import StatisticsError
 from beholder.simulate.panels.checked_raters import simulate_alarms, simulate_gold, simulate_prediction
+from beholder.simulate.panels.served_gold import simulate_served_gold
 
 
 class TestDrift:
@@ -94,3 +96,20 @@ class TestGold:
         assert cost.gold <= 0.42
         assert cost.detected > cost.constant_detected - 0.02
         assert cost.false_alarms < 0.06
+
+    def test_as_a_server_does_it_on_the_same_raters(self) -> None:
+        served = simulate_served_gold(0.9, 120, np.random.default_rng(1), drawn=0.5)
+        assert served.gold <= 0.45
+        assert served.detected > 0.9
+        assert served.difference == pytest.approx(served.detected - served.constant_detected)
+        assert served.difference_low <= served.difference <= served.difference_high
+
+    def test_a_slot_without_gold_finds_nothing_and_costs_nothing(self) -> None:
+        served = simulate_served_gold(0.9, 40, np.random.default_rng(1), drawn=0.0)
+        assert (served.gold, served.detected, served.false_alarms) == (0, 0, 0)
+        assert served.difference == -served.constant_detected
+
+    def test_nobody_is_trusted_at_first(self) -> None:
+        pace = GoldPace.constant()
+        assert pace.rate == CONSTANT
+        assert pace.after(right=True) == pace.after(right=False) == pace

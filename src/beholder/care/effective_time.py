@@ -23,7 +23,11 @@ EXCESS = 1.5
 
 SLOWEST = 4.0
 """A rater whose times are above this multiple of those of others on the same items is suspicious, and is paid for
-own time only up to this multiple of the effective time until a researcher has looked."""
+own time only up to this multiple of the effective time until a researcher has looked; see ``paid_multiple``."""
+
+WITHIN, LEAST_SESSIONS, MOST_MULTIPLE = 4.3, 20, 12.0
+"""Of a log-normal distribution of times, 1 in 120,000 is above 4.3 standard deviations; their spread is estimated
+from at least 20 sessions. Nobody is paid for more than 12 times the effective time without a researcher's word."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +112,30 @@ def suspicious_reports(
     names, place = np.unique(raters, return_inverse=True)
     effects = np.array([np.median(centred[place == number]) for number in range(len(names))])
     return SuspiciousReports(claimed > EXCESS * measured, np.asarray(effects > np.log(SLOWEST))[place])
+
+
+def paid_multiple(active: ArrayLike) -> float:
+    """Return up to which multiple of the effective time a rater's own time is paid without a question.
+
+    Raters whose speeds differ much reach further than four times the median and are honest. The multiple is
+    exp(4.3 s), where s is 1.4826 times the median absolute deviation of the log times: a few raters who keep the
+    page busy do not move it.
+
+    Args:
+        active: Seconds measured of each session (sessions,).
+
+    Returns:
+        Between 4 and 12; 4 from fewer than 20 sessions.
+
+    Example:
+        >>> paid_multiple([300.0] * 30), round(paid_multiple([100.0, 200.0, 300.0, 400.0, 800.0] * 10), 2)
+        (4.0, 12.0)
+    """
+    logs = np.log(np.asarray(active, np.float64))
+    if len(logs) < LEAST_SESSIONS:
+        return SLOWEST
+    spread = 1.4826 * float(np.median(np.abs(logs - np.median(logs))))
+    return min(max(float(np.exp(WITHIN * spread)), SLOWEST), MOST_MULTIPLE)
 
 
 def _order_statistics(count: int, level: float) -> tuple[int, int]:

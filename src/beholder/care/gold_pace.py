@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 CONSTANT = 0.2
 """Proportion of gold trials under constant checking, and of a rater who is not trusted yet."""
 
-ALARMED, STEEP = 0.06, 2.0
+ALARMED, STEEP = 0.1, 2.5
 """Proportion of gold trials as soon as the CUSUM rises, and how fast it grows with it."""
 
 
@@ -26,6 +26,17 @@ class GoldPace:
     after_right: float
     """by how much the CUSUM changes after a right answer, below 0"""
     after_wrong: float
+
+    @classmethod
+    def constant(cls) -> "GoldPace":
+        """Return the pace of a rater who is not trusted: constant checking, whatever the answers.
+
+        Example:
+            >>> pace = GoldPace.constant()
+            >>> pace.rate, pace.after(right=False) == pace
+            (0.2, True)
+        """
+        return cls(CONSTANT, threshold=1.0, statistic=1.0, after_right=-1.0, after_wrong=1.0)
 
     @property
     def alarmed(self) -> bool:
@@ -51,7 +62,7 @@ class GoldPace:
 
         Example:
             >>> GoldPace(0.04, 2.0, 0.5, -0.2, 0.9).rate
-            0.56
+            0.725
         """
         if self.alarmed:
             return CONSTANT

@@ -17,13 +17,13 @@ from beholder.care.gold_pace import ALARMED, CONSTANT, STEEP, GoldPace
 TRUSTED_AFTER = 20
 """Gold trials after which a rater may be trusted: what a qualification has."""
 
-CALM, CALM_MOST = (0.024, 0.041, 0.17), 0.045
+CALM, CALM_MOST = (0.022, 0.042, 0.165), 0.045
 """Proportion while it is at 0, a polynomial in the accuracy above .7: as much as detects a drop as often as
 constant checking does (``benchmarks/care.py``)."""
 
-COUNTED = 0.55
-"""Gold trials that the threshold counts on, relative to constant checking; more than come on average, because gold
-comes when the CUSUM is high."""
+COUNTED = (0.58, 0.45)
+"""Gold trials that the threshold counts on, relative to constant checking, and by how much less per accuracy above
+.7; more than come on average, because gold comes when the CUSUM is high."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class GoldSchedule:
         Example:
             >>> schedule = gold_schedule(0.8)
             >>> schedule.rate([0.0, schedule.threshold / 4, schedule.threshold]).round(2).tolist()
-            [0.03, 0.56, 1.0]
+            [0.03, 0.72, 1.0]
         """
         fraction = np.asarray(statistic, np.float64) / self.threshold
         return np.where(fraction > 0, np.minimum(ALARMED + STEEP * fraction, 1.0), self.calm)
@@ -79,6 +79,6 @@ def gold_schedule(
     base = min(max(baseline, LOWEST), HIGHEST)
     above = max(base - 0.7, 0.0)
     calm = min(CALM[0] + CALM[1] * above + CALM[2] * above**2, CALM_MOST)
-    expected = max(round(trials * CONSTANT * COUNTED), 1)
+    expected = max(round(trials * CONSTANT * (COUNTED[0] - COUNTED[1] * above)), 1)
     threshold = alarm_threshold(round(base, 2), drop=drop, horizon=expected, false_alarms=false_alarms)
     return GoldSchedule(baseline, calm, threshold)

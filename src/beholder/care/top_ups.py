@@ -45,13 +45,17 @@ class TopUp:
     reason: str
 
 
-def top_ups(work: Iterable[PaidWork], *, effective_seconds: float, hourly: Decimal) -> tuple[TopUp, ...]:
+def top_ups(
+    work: Iterable[PaidWork], *, effective_seconds: float, hourly: Decimal, multiple: float = SLOWEST
+) -> tuple[TopUp, ...]:
     """Return what is missing to the minimum wage for each session that was paid less; others get nothing.
 
     Args:
         work: Sessions with what was paid.
         effective_seconds: Of the task, by :func:`beholder.care.effective_time.effective_seconds`.
         hourly: The minimum wage, in the currency of the pay.
+        multiple: Of the effective time, up to which own time is paid; by
+            :func:`beholder.care.effective_time.paid_multiple`.
 
     Returns:
         Top-ups above 0, in the order of the work.
@@ -63,7 +67,7 @@ def top_ups(work: Iterable[PaidWork], *, effective_seconds: float, hourly: Decim
     """
     rows = []
     for session in work:
-        own = 0.0 if session.frozen else min(session.active_seconds, SLOWEST * effective_seconds)
+        own = 0.0 if session.frozen else min(session.active_seconds, multiple * effective_seconds)
         seconds = max(own, effective_seconds)
         owed = wage_cents(seconds, hourly)
         if owed > session.paid_cents:

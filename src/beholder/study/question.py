@@ -48,7 +48,7 @@ class Design(Settings):
     )
     training: int = Field(0, ge=0, description="trials with feedback before the start")
     qualification: int = Field(0, ge=0, description="trials that a rater must pass to be admitted")
-    gold_every: int | None = Field(None, ge=2, description="one trial with a known answer after every so many")
+    gold_every: int | None = Field(None, ge=1, description="one trial with a known answer after every so many")
     attention_every: int | None = Field(
         None, ge=2, description="one attention check (an instructed answer) after every so many"
     )

@@ -111,6 +111,7 @@ def test_the_pace_of_a_server_is_that_of_the_schedule() -> None:
 def test_a_trusted_rater_judges_instead_and_gets_the_same_pay(served: ServedPanel) -> None:
     trusted, other = served.rater(), served.rater()
     trust_in(served, trusted, NEVER)
+    trust_in(served, other, ALWAYS)
     trusted.take("faces").begin().walk()
     assert asked(served) == ["test"] * (TESTS + GOLD)
     spared = rows(served, select(thinned))
@@ -161,7 +162,25 @@ def test_gold_comes_back_at_a_wrong_answer(served: ServedPanel) -> None:
     assert rows(served, select(thinned)) == []
 
 
-def test_without_the_setting_or_without_trust_all_gold_is_asked(serve_panel: ServePanel) -> None:
+def test_gold_beyond_constant_checking_is_a_reserve(serve_panel: ServePanel) -> None:
+    """With as much gold as test trials, gaps are 3 to 8 trials, and the first gold is among the first five."""
+    half = REALISM.model_copy(update={"design": Design(raters=1, trials=10, gold_every=1)})
+    served = serve_panel({"faces": half}, collect={"thin_gold": True})
+    served.rater().take("faces").begin().walk()
+    asked_gold = asked(served).count("gold")
+    assert 1 <= asked_gold <= 4
+    assert len(rows(served, select(thinned))) == 10 - asked_gold
+
+
+def test_of_a_rater_without_trust_all_gold_is_asked_where_there_is_no_reserve(serve_panel: ServePanel) -> None:
+    fifth = REALISM.model_copy(update={"design": Design(raters=1, trials=8, gold_every=4)})
+    served = serve_panel({"faces": fifth}, collect={"thin_gold": True})
+    served.rater().take("faces").begin().walk()
+    assert asked(served).count("gold") == 2
+    assert rows(served, select(thinned)) == []
+
+
+def test_without_the_setting_all_gold_is_asked(serve_panel: ServePanel) -> None:
     served = serve_panel({"faces": REALISM})
     rater = served.rater()
     trust_in(served, rater, NEVER)
@@ -203,7 +222,9 @@ def test_what_an_excluded_rater_was_spared_is_asked_again(serve_panel: ServePane
             who="ada",
         )
     assert [row.done for row in rows(served, select(slots))] == [False]
-    served.rater().take("faces").begin().walk()
+    later = served.rater()
+    trust_in(served, later, ALWAYS)
+    later.take("faces").begin().walk()
     assert asked(served)[TESTS:].count("gold") == GOLD
 
 
@@ -214,7 +235,9 @@ def test_an_abandoned_session_leaves_its_gold_to_the_next_rater(served: ServedPa
     visitor.answer()
     visitor.post("withdraw", delete=False)
     assert rows(served, select(gold_paces)) == []
-    served.rater().take("faces").begin().walk()
+    later = served.rater()
+    trust_in(served, later, ALWAYS)
+    later.take("faces").begin().walk()
     assert asked(served)[1:].count("gold") == GOLD
 
 

@@ -200,22 +200,38 @@ def _in_german(page: Page) -> None:
 
 
 def _researcher_decides(page: Page, panel: ServedPanel) -> None:
+    """Walk the researcher's pages in German, which has the longer words, and look at some in English."""
     token = panel.service.catalogue.secret("researcher")
     page.goto(f"{panel.address}/researcher?token={token}")
     page.wait_for_selector("main .facts")
-    for part in ("raters", "pay", "rules", "books", "appeals"):
-        page.locator(f"a[href='#{part}']").press("Enter")
-        page.wait_for_selector(f"a[href='#{part}'][aria-current='page']")
-        page.wait_for_selector("main .card")
-        _check(page)
-    page.get_by_role("button", name="Accept…").press("Enter")
+    for part in ("overview", "rules"):
+        _open_part(page, part)
+    page.locator("#language").select_option("de")
+    page.wait_for_selector("nav >> text=Einsprüche (1)")
+    for part in ("overview", "raters", "pay", "rules", "books", "appeals"):
+        _open_part(page, part)
+    page.get_by_role("button", name="Stattgeben …").press("Enter")
     page.locator("#dialog-reason").press_sequentially("it was us")
-    page.locator("dialog").get_by_role("button", name="Accept").press("Enter")
-    page.wait_for_selector("text=accepted by link")
+    _check(page)
+    page.locator("dialog").get_by_role("button", name="Stattgeben").press("Enter")
+    page.wait_for_selector("text=stattgegeben durch link")
     study = panel.service.services[ROUND].catalogue.secret("researcher")
     page.goto(f"{panel.address}/s/{ROUND}/researcher?token={study}")
-    page.wait_for_selector("text=Prototype round 1")
+    page.wait_for_selector("text=Probelauf, Runde 1")  # the choice is remembered
+    page.wait_for_selector("text=unklar für 1 Person")
+    _check(page)
+    for part in ("overview", "raters", "comments", "data"):
+        _open_part(page, part)
+    page.locator("#language").select_option("en")
+    page.locator("a[href='#prototype']").press("Enter")
     page.wait_for_selector("text=1 rater found it unclear")
+    _check(page)
+
+
+def _open_part(page: Page, part: str) -> None:
+    page.locator(f"a[href='#{part}']").press("Enter")
+    page.wait_for_selector(f"a[href='#{part}'][aria-current='page']")
+    page.wait_for_selector("main .card")
     _check(page)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, select, update
 
-from beholder.care.effective_time import effective_seconds, suspicious_reports
+from beholder.care.effective_time import effective_seconds, paid_multiple, suspicious_reports
 from beholder.care.top_ups import PaidWork, TopUp, top_ups
 from beholder.collect.panel.payments import NewPayment, propose
 from beholder.collect.panel.schema import payments, studies, work
@@ -77,7 +77,8 @@ def propose_top_ups(connection: Connection, study: str, *, now: float) -> tuple[
             )
             for session in done
         ]
-        missing = top_ups(paid, effective_seconds=seconds.value, hourly=hourly)
+        multiple = paid_multiple([session.active_seconds for session in done])
+        missing = top_ups(paid, effective_seconds=seconds.value, hourly=hourly, multiple=multiple)
         for up in missing:
             new = NewPayment(study, up.session, up.rater, "top-up", up.cents, row.currency, up.reason)
             propose(connection, new, now=now)

@@ -5,11 +5,12 @@ import math
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import parse_qs
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Cookie, Request, Response
+from fastapi import Path as PathParameter
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from sqlalchemy.exc import OperationalError
@@ -23,7 +24,9 @@ from beholder.collect.routes.pages import PAGES
 from beholder.collect.routes.rater import Serving
 from beholder.collect.server.prefix import prefix_of
 from beholder.collect.server.service import Service
+from beholder.collect.server.threads import FILES
 from beholder.collect.session.identity import opaque
+from beholder.collect.session.texts import researcher_texts
 from beholder.errors import RefusedError, StorageError
 
 PAGE_PATH = "/researcher"
@@ -63,6 +66,12 @@ def get_page(request: Request, service: Serving, token: str | None = None, cooki
         return _sign_in_page(request, 401)
     page: Path = getattr(request.app.state, "researcher_page", PAGES / "researcher" / "index.html")
     return FileResponse(page, headers=HEADERS)
+
+
+@router.get(PAGE_PATH + "/texts/{language}", include_in_schema=False)
+async def get_texts(language: Annotated[str, PathParameter(pattern="^[a-z]{2}$")]) -> dict[str, Any]:
+    """Return the texts of the researcher's pages, which hold no data; the sign-in page needs them, too."""
+    return await FILES.run(researcher_texts, language)
 
 
 @router.post(PAGE_PATH, include_in_schema=False)

@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, insert, select, update
 
-from beholder.care.gold_pace import GoldPace
+from beholder.care.gold_pace import CONSTANT, GoldPace
 from beholder.collect.database.schema import gold_paces, responses, thinned, trials
 from beholder.collect.session.catalogue import OPENING_ROLES, Catalogue, Trial
 from beholder.collect.session.identity import opaque
@@ -32,11 +32,14 @@ def begin_thinning(
 ) -> Row[Any]:
     """Let the gold of a session that has just begun thin out, where the study wants it; return the session.
 
-    A staircase is left as it is: each of its trials moves it.
+    A staircase is left as it is: each of its trials moves it. So is the session of a rater who is not trusted,
+    unless its slot has more gold than constant checking asks: what is beyond that is a reserve, for suspicion.
     """
     question = catalogue.questions[session.question]
     if not study.collect.thin_gold or kind_of(question).adaptive(question) is not None:
         return session
+    if pace.alarmed and _drawn(catalogue, session) <= CONSTANT:
+        return session  # every gold trial is asked: there is no reserve
     connection.execute(insert(gold_paces).values(session=session.session, pace=asdict(pace), next_gold=None))
     plan, next_gold = _decide(connection, catalogue, session, session.plan, 0, pace, begins=True)
     plan = _spare(connection, catalogue, session, plan, 0, next_gold, now=now)
@@ -96,6 +99,13 @@ def spread_gold(
         return [*plan[:start], *others, *gold, *plan[end:]], None
     ahead, behind = others[: gap - 1], others[gap - 1 :]
     return [*plan[:start], *ahead, gold[0], *behind, *gold[1:], *plan[end:]], gold[0]
+
+
+def _drawn(catalogue: Catalogue, session: Row[Any]) -> float:
+    """Return the proportion of gold among the trials of a session after its opening."""
+    planned = catalogue.planned(session.question, session.slot, session.plan)
+    roles = [trial.role for trial in planned if trial.role not in OPENING_ROLES]
+    return roles.count(GOLD) / max(len(roles), 1)
 
 
 def _pace_now(connection: Connection, session: Row[Any], pace: GoldPace) -> GoldPace:

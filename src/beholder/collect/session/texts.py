@@ -1,4 +1,4 @@
-"""Every text that participants see, by language; and which text of a study's own is in a language."""
+"""Every text of the pages, by language; and which text of a study's own is in a language."""
 
 import json
 from collections.abc import Mapping
@@ -28,6 +28,18 @@ def panel_texts(language: str) -> dict[str, Any]:
     path = TEXTS / "panel" / f"{language}.json"
     content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return common | content
+
+
+@cache
+def researcher_texts(language: str) -> dict[str, Any]:
+    """Load the texts of the researcher's pages, of a study and of a panel; refuse an unknown language."""
+    paths = [TEXTS / room / f"{language}.json" for room in ("researcher", "panel/researcher")]
+    if not paths[0].is_file():
+        raise RefusedError(404, "no-such-language", f"there are no texts in '{language}'")
+    content: dict[str, Any] = {}
+    for path in paths:
+        content |= json.loads(path.read_text(encoding="utf-8"))
+    return content
 
 
 def text_in(language: str, by_language: Mapping[Any, str]) -> str:

@@ -6,7 +6,7 @@ from decimal import Decimal
 import numpy as np
 from numpy.typing import NDArray
 
-from beholder.care.effective_time import effective_seconds, suspicious_reports
+from beholder.care.effective_time import effective_seconds, paid_multiple, suspicious_reports
 from beholder.care.top_ups import PaidWork, top_ups
 
 HOURLY = Decimal(12)
@@ -100,6 +100,7 @@ def _pay(
         for number, (seconds, is_frozen) in enumerate(zip(active.ravel(), frozen, strict=True))
     ]
     total = np.full(raters * items, float(base))
-    for up in top_ups(work, effective_seconds=effective, hourly=HOURLY):
+    multiple = paid_multiple(active.ravel())
+    for up in top_ups(work, effective_seconds=effective, hourly=HOURLY, multiple=multiple):
         total[int(up.session)] += up.cents
     return total.reshape(raters, items).sum(axis=1), effective, frozen.reshape(raters, items)

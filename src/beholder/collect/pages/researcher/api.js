@@ -1,5 +1,7 @@
 // The researcher's HTTP interface: every change carries the CSRF token of the overview.
 
+import { sentence, t } from "/static/researcher/language.js";
+
 /** The server refused the request, or could not be reached. */
 export class Failed extends Error {
   /** @param {number} status @param {string} message */
@@ -47,7 +49,7 @@ export async function download(path, name) {
 /** @param {string} path @param {RequestInit} options */
 async function reach(path, options) {
   const response = await fetch(path, { credentials: "same-origin", ...options }).catch(() => null);
-  if (!response) throw new Failed(0, "The server cannot be reached.");
+  if (!response) throw new Failed(0, t("failed.unreachable"));
   if (response.status === 401) location.replace(`${base}/researcher`);
   return response;
 }
@@ -58,5 +60,5 @@ async function unpack(response) {
   if (response.ok) return body;
   const detail = body?.detail;
   const message = Array.isArray(detail) ? detail.map((part) => part.msg).join("; ") : detail?.message;
-  throw new Failed(response.status, message ?? `The server answered ${response.status}.`);
+  throw new Failed(response.status, message ? sentence(message) : t("failed.status", { status: response.status }));
 }

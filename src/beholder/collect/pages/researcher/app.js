@@ -5,22 +5,23 @@ import { Failed, get, post, signOut } from "/static/researcher/api.js";
 import { comments } from "/static/researcher/comments.js";
 import { data } from "/static/researcher/data.js";
 import { ask, reasonField, say } from "/static/researcher/dialog.js";
+import { languageSwitch, sentence, speak, t } from "/static/researcher/language.js";
 import { moderation } from "/static/researcher/moderation.js";
 import { overview } from "/static/researcher/overview.js";
 import { prototype } from "/static/researcher/prototype.js";
 import { raters } from "/static/researcher/raters.js";
 import { results } from "/static/researcher/results.js";
 
-const PROTOTYPE = { name: "Prototype", draw: prototype, live: false };
-const MODERATION = { name: "Prompts", draw: moderation, live: false };
+const PROTOTYPE = { draw: prototype, live: false };
+const MODERATION = { draw: moderation, live: false };
 
-/** @type {Record<string, {name: string, draw: (study: import("./types").Study, tools: Tools) => Promise<Node[]>, live: boolean}>} */
+/** @type {Record<string, {draw: (study: import("./types").Study, tools: Tools) => Promise<Node[]>, live: boolean}>} */
 const PARTS = {
-  overview: { name: "Overview", draw: overview, live: true },
-  results: { name: "Results", draw: results, live: false },
-  raters: { name: "Raters", draw: raters, live: false },
-  comments: { name: "Comments", draw: comments, live: false },
-  data: { name: "Data", draw: data, live: false },
+  overview: { draw: overview, live: true },
+  results: { draw: results, live: false },
+  raters: { draw: raters, live: false },
+  comments: { draw: comments, live: false },
+  data: { draw: data, live: false },
 };
 
 /**
@@ -85,25 +86,24 @@ async function act(action, options = { redraw: true }) {
 function drawHead() {
   document.title = `${study.study.title} · beholder`;
   text("title", study.study.title);
-  const status = text("status", study.rehearsal ? "Rehearsal" : study.paused ? "Paused" : "Running");
+  const status = text("status", t(`state.${study.rehearsal ? "rehearsal" : study.paused ? "paused" : "running"}`));
   status.dataset.paused = String(study.paused || study.rehearsal);
   const rehearsal = /** @type {HTMLElement} */ (document.getElementById("rehearsal"));
   rehearsal.hidden = !study.rehearsal;
   document.getElementById("control")?.replaceChildren(...(study.you.may_change && !study.rehearsal
-    ? [h("button", { type: "button", class: "button", onclick: turn }, study.paused ? "Resume" : "Pause")] : []), account());
-  document.getElementById("tabs")?.replaceChildren(...Object.entries(partsOf()).map(([key, part]) =>
-    h("li", {}, h("a", { href: `#${key}`, "aria-current": key === current() ? "page" : null }, part.name))));
+    ? [h("button", { type: "button", class: "button", onclick: turn }, t(study.paused ? "resume" : "pause"))] : []), languageSwitch(redrawOrSay), account());
+  document.getElementById("tabs")?.replaceChildren(...Object.keys(partsOf()).map((key) =>
+    h("li", {}, h("a", { href: `#${key}`, "aria-current": key === current() ? "page" : null }, t(`part.${key}`)))));
 }
 
 /** Who is signed in, what they may do, and the way out. */
 function account() {
   const { name, role } = study.you;
-  const about = role === "view" ? "You see everything and change nothing." : "You see and change everything.";
   return h("div", { class: "account" },
-    h("span", { class: "account__who", title: about },
-      h("span", { class: "account__name" }, name === "link" ? "Signed in by the link" : name), h("span", { class: "chip" }, role)),
+    h("span", { class: "account__who", title: t(`role.${role}.about`) },
+      h("span", { class: "account__name" }, name === "link" ? t("account.link") : name), h("span", { class: "chip" }, t(`role.${role}`))),
     h("button", { type: "button", class: "button button--small", id: "sign-out",
-      onclick: () => act(async () => { await signOut(); return "Signed out."; }, { redraw: false }) }, "Sign out"));
+      onclick: () => act(async () => { await signOut(); return t("signed-out"); }, { redraw: false }) }, t("sign-out")));
 }
 
 /** @param {string} id @param {string} words */
@@ -115,26 +115,28 @@ function text(id, words) {
 
 /** What cannot wait, above every part. */
 async function drawWarnings() {
-  const { warnings } = await get("/warnings");
+  const warnings = /** @type {string[]} */ ((await get("/warnings")).warnings).map(sentence);
   const box = /** @type {HTMLElement} */ (document.getElementById("warnings"));
   const before = [...box.children].map((line) => line.textContent);
   if (before.join("\n") === warnings.join("\n")) return; // else a screen reader would say it again and again
-  box.replaceChildren(...warnings.map((/** @type {string} */ line) => h("p", { class: "alert" }, line)));
+  box.replaceChildren(...warnings.map((line) => h("p", { class: "alert" }, line)));
 }
 
 async function turn() {
   const paused = study.paused;
   const form = await ask({
-    title: paused ? "Resume the study?" : "Pause the study?",
-    text: paused ? "Raters get trials again." : "Nobody gets another trial until you resume. Answers already given are safe, and leases run on.",
+    title: t(paused ? "resume.title" : "pause.title"),
+    text: t(paused ? "resume.text" : "pause.text"),
     fields: [reasonField(false)],
-    action: paused ? "Resume" : "Pause",
+    action: t(paused ? "resume" : "pause"),
   });
   if (form) await act(async () => {
     await post(paused ? "/resume" : "/pause", { reason: form.reason });
-    return paused ? "The study goes on." : "The study is paused.";
+    return t(paused ? "resume.done" : "pause.done");
   });
 }
+
+const redrawOrSay = () => { redraw().catch(failed); drawWarnings().catch(() => {}); };
 
 function failed(/** @type {Error} */ error) {
   content.replaceChildren(h("p", { class: "alert", role: "alert" }, error.message));
@@ -150,5 +152,4 @@ setInterval(() => {
   if (!busy && partsOf()[current()]?.live) redraw().catch(() => {});
 }, REFRESH_MS);
 setInterval(() => drawWarnings().catch(() => {}), WARNINGS_MS);
-drawWarnings().catch(() => {});
-redraw().catch(failed);
+speak().then(redrawOrSay, failed);

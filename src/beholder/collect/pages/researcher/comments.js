@@ -2,7 +2,8 @@
 
 import { h } from "/static/dom.js";
 import { get } from "/static/researcher/api.js";
-import { moment } from "/static/researcher/words.js";
+import { named, t } from "/static/researcher/language.js";
+import { decimal, moment, outOf, plural } from "/static/researcher/words.js";
 
 /** @param {import("./types").Study} study */
 export async function comments(study) {
@@ -10,46 +11,36 @@ export async function comments(study) {
   const rows = /** @type {import("./types").Comment[]} */ ((await get("/comments")).rows);
   const rated = (/** @type {"clear" | "fair"} */ name) => {
     const scores = rows.map((row) => row[name]).filter((value) => value !== null && value !== undefined);
-    return scores.length ? `${(scores.reduce((a, b) => a + b, 0) / scores.length).toFixed(1)} of 5 (${scores.length})` : "–";
+    return scores.length ? `${outOf(decimal(scores.reduce((a, b) => a + b, 0) / scores.length, 1), 5)} (${scores.length})` : "–";
   };
   const written = rows.filter((row) => row.text || row.skipped);
-  return [h("section", { class: "card", "aria-label": `Comments on ${study.study.title}` },
+  return [h("section", { class: "card", "aria-label": t("comments.label", { study: study.study.title }) },
     h("dl", { class: "facts" },
-      h("div", {}, h("dt", {}, "Task was clear, on average"), h("dd", {}, rated("clear"))),
-      h("div", {}, h("dt", {}, "Pay was fair, on average"), h("dd", {}, rated("fair")))),
+      h("div", {}, h("dt", {}, t("comments.clear")), h("dd", {}, rated("clear"))),
+      h("div", {}, h("dt", {}, t("comments.fair")), h("dd", {}, rated("fair")))),
     written.length
       ? h("ul", { class: "list" }, written.map(entry))
-      : h("p", { class: "quiet" }, "Nobody has written anything yet.")),
+      : h("p", { class: "quiet" }, t("comments.none"))),
   job.rows.length > 0 && jobSurvey(job)].filter(Boolean);
 }
 
-/** @type {Record<string, [string, string]>} name, and what raises it */
-const CHARACTERISTICS = {
-  variety: ["Skill variety", "mix questions of different kinds, or offer more than one"],
-  identity: ["Task identity", "show at the end what the answers are part of"],
-  significance: ["Significance", "say in the description what the study is for, and publish what came of it"],
-  autonomy: ["Autonomy", "let raters choose among studies and pause when they like"],
-  feedback: ["Feedback", "show training trials with feedback, and accuracy on the raters' own pages"],
-};
-
 /** @param {any} job */
 function jobSurvey(job) {
-  const words = (/** @type {any} */ row) => `${row.value.toFixed(1)}${row.low === null ? "" : ` [${row.low.toFixed(1)}, ${row.high.toFixed(1)}]`}`;
-  const [name, advice] = CHARACTERISTICS[job.weakest];
-  return h("section", { class: "card", "aria-labelledby": "job" }, h("h2", { id: "job" }, "The work, as raters see it"),
+  const reach = (/** @type {any} */ row) => (row.low === null ? "" : `[${decimal(row.low, 1)}; ${decimal(row.high, 1)}]`);
+  return h("section", { class: "card", "aria-labelledby": "job" }, h("h2", { id: "job" }, t("job.title")),
     h("dl", { class: "facts" }, job.rows.map((/** @type {any} */ row) =>
-      h("div", {}, h("dt", {}, CHARACTERISTICS[row.name][0]), h("dd", {}, row.value.toFixed(1), h("small", {}, ` ${words(row).slice(3)} of 7`)))),
-      job.motivating && h("div", {}, h("dt", {}, "Motivating potential"), h("dd", {}, job.motivating.value.toFixed(0), h("small", {}, ` ${words(job.motivating).replace(/^\S+ ?/, "")} of 343`)))),
-    h("p", {}, `Weakest: ${name.toLowerCase()}. What raises it: ${advice}.`),
-    h("p", { class: "quiet small" }, `Means of ${job.raters} raters with 95 % confidence intervals; adapted from the Job Diagnostic Survey of Hackman and Oldham.`));
+      h("div", {}, h("dt", {}, t(`job.${row.name}`)), h("dd", {}, decimal(row.value, 1), h("small", {}, ` ${outOf(reach(row), 7)}`)))),
+      job.motivating && h("div", {}, h("dt", {}, t("job.motivating")), h("dd", {}, decimal(job.motivating.value, 0), h("small", {}, ` ${outOf(reach(job.motivating), 343)}`)))),
+    h("p", {}, t(`job.weakest.${job.weakest}`)),
+    h("p", { class: "quiet small" }, t("job.about", { raters: plural(job.raters, "rater") })));
 }
 
 /** @param {import("./types").Comment} row */
 function entry(row) {
   const marks = [
-    row.skipped && `skipped an image: ${row.skipped}`,
-    typeof row.clear === "number" && `clear ${row.clear} of 5`,
-    typeof row.fair === "number" && `fair ${row.fair} of 5`,
+    row.skipped && t("comments.skipped", { reason: named("skip", row.skipped) }),
+    typeof row.clear === "number" && t("comments.row.clear", { value: outOf(row.clear, 5) }),
+    typeof row.fair === "number" && t("comments.row.fair", { value: outOf(row.fair, 5) }),
   ].filter(Boolean);
   return h("li", {},
     h("div", { class: "list__head" },

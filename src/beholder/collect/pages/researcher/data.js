@@ -3,22 +3,8 @@
 import { copyButton, h } from "/static/dom.js";
 import { base, download, post } from "/static/researcher/api.js";
 import { ask, field, reasonField, say } from "/static/researcher/dialog.js";
+import { named, t } from "/static/researcher/language.js";
 import { moment, plural } from "/static/researcher/words.js";
-
-/** @type {Record<string, string>} */
-const ABOUT = {
-  parquet: "our tables, row for row",
-  csv: "our tables as text",
-  layer6: "realism, by rater and by image",
-  hpd: "pairs and rankings, HPD v2",
-  pickapic: "one row per vote, Pick-a-Pic",
-  agiqa: "mean opinion scores, AGIQA-3K",
-  aigciqa: "mean opinion scores, AIGCIQA2023",
-  imagereward: "one consensus ranking per prompt",
-  richhf: "rich feedback, TFRecord",
-  jspsych: "every answer as a trial, JSON",
-  datasets: "with images, for Hugging Face",
-};
 
 /** @param {import("./types").Study} study @param {import("./app.js").Tools} tools */
 export async function data(study, tools) {
@@ -30,33 +16,33 @@ function invitations(study, tools) {
   const open = `${location.origin}${base}/`;
   const container = h("div", {});
   return h("section", { class: "card" },
-    h("h2", {}, "Links for raters"),
-    h("p", {}, entry(study.entry), " ", h("code", {}, open), "; a single question has the link ",
-      h("code", {}, `${open}q/${study.questions[0].question}`), "."),
+    h("h2", {}, t("links.title")),
+    h("p", {}, entry(study.entry)),
+    h("dl", { class: "links" }, h("dt", {}, t("links.study")), h("dd", {}, h("code", {}, open)),
+      h("dt", {}, t("links.question")), h("dd", {}, h("code", {}, `${open}q/${study.questions[0].question}`))),
     h("div", { class: "buttons" },
-      copyButton(open, "Copy link", "Copied"),
-      study.you.may_change && h("button", { type: "button", class: "button", onclick: () => invite(container, tools) }, "Make invitations…")),
+      copyButton(open, t("copy.link"), t("copied")),
+      study.you.may_change && h("button", { type: "button", class: "button", onclick: () => invite(container, tools) }, t("invite.open"))),
     container);
 }
 
-/** Who may enter by the plain link. @param {{open: boolean, platforms: string[]}} entry */
+/** Who may enter by the plain links. @param {{open: boolean, platforms: string[]}} entry */
 function entry({ open, platforms }) {
-  if (open) return "Anyone who has it may enter by the link";
-  const invited = "The study is closed: raters need a personal invitation";
-  return platforms.length ? `${invited}, or come from ${platforms.join(" or ")} by` : `${invited}; without one, nobody may enter by`;
+  if (open) return t("links.open");
+  return platforms.length ? t("links.platforms", { platforms: platforms.join(", ") }) : t("links.invited");
 }
 
 /** @param {HTMLElement} container @param {import("./app.js").Tools} tools */
 async function invite(container, tools) {
   const form = await ask({
-    title: "Make invitations",
-    text: "Each link is for one rater and leads back to where they stopped. Links cannot be shown again: only their hashes are stored.",
+    title: t("invite.title"),
+    text: t("invite.text"),
     fields: [
-      field("count", "How many", { type: "number", min: 1, max: 1000, value: 10, required: true }),
-      field("note", "For whom (optional)", { maxlength: 200 }),
+      field("count", t("invite.count"), { type: "number", min: 1, max: 1000, value: 10, required: true }),
+      field("note", t("invite.note"), { maxlength: 200 }),
       reasonField(false),
     ],
-    action: "Make links",
+    action: t("invite.action"),
   });
   if (!form) return;
   await tools.act(async () => {
@@ -64,21 +50,21 @@ async function invite(container, tools) {
     const links = /** @type {string[]} */ ((await post("/invite", body)).links);
     const text = links.map((link) => location.origin + base + link).join("\n");
     container.replaceChildren(h("div", { class: "field" },
-      h("label", { for: "links" }, `${plural(links.length, "link")}, one per line`),
+      h("label", { for: "links" }, t("invite.links", { links: plural(links.length, "link") })),
       h("textarea", { id: "links", rows: Math.min(links.length, 10), readonly: true, class: "mono" }, text),
-      h("div", { class: "buttons" }, copyButton(text, "Copy all", "Copied"))));
-    return `${plural(links.length, "invitation")} made.`;
+      h("div", { class: "buttons" }, copyButton(text, t("copy.all"), t("copied")))));
+    return t("invite.done", { invitations: plural(links.length, "invitation") });
   }, { redraw: false });
 }
 
 /** @param {import("./types").Study} study */
 function exports(study) {
   return h("section", { class: "card" },
-    h("h2", {}, "Download the answers"),
-    h("p", { class: "quiet" }, "As they stand now; excluded raters are not in them, and nothing in them identifies anyone."),
+    h("h2", {}, t("download.title")),
+    h("p", { class: "quiet" }, t("download.text")),
     h("div", { class: "downloads" }, study.formats.map((name) => {
       const button = h("button", { type: "button", class: "download", onclick: () => fetchFile(study, name, button) },
-        h("strong", {}, name), h("span", { class: "quiet small" }, ABOUT[name] ?? ""));
+        h("strong", {}, name), h("span", { class: "quiet small" }, t(`format.${name}`)));
       return button;
     })));
 }
@@ -98,12 +84,12 @@ async function fetchFile(study, name, button) {
 /** @param {import("./types").Study} study */
 function log(study) {
   return h("section", { class: "card" },
-    h("h2", {}, "Log of actions"),
+    h("h2", {}, t("log.title")),
     study.log.length
       ? h("ul", { class: "list" }, study.log.map((entry) => h("li", {},
-        h("div", { class: "list__head" }, h("strong", {}, entry.kind), h("span", {}, `by ${entry.detail.who ?? "–"}`), h("span", {}, moment(entry.at)),
+        h("div", { class: "list__head" }, h("strong", {}, named("log", entry.kind)), h("span", {}, t("by", { who: entry.detail.who ?? "–" })), h("span", {}, moment(entry.at)),
           Object.entries(entry.detail).filter(([name]) => !["who", "reason"].includes(name))
-            .map(([name, value]) => h("span", {}, `${name.replaceAll("_", " ")}: ${value}`))),
+            .map(([name, value]) => h("span", {}, `${named("detail", name)}: ${value}`))),
         entry.detail.reason && h("p", {}, entry.detail.reason))))
-      : h("p", { class: "quiet" }, "Nothing yet."));
+      : h("p", { class: "quiet" }, t("log.none")));
 }

@@ -1,6 +1,7 @@
 // Questions before something is done: what, why, and with what numbers.
 
 import { h } from "/static/dom.js";
+import { t } from "/static/researcher/language.js";
 
 /**
  * Ask, and give back what was filled in; null where it was called off.
@@ -13,7 +14,7 @@ export function ask({ title, text, fields = [], action, bad = false }) {
     text && h("p", {}, text),
     fields,
     h("div", { class: "buttons" },
-      h("button", { class: "button", type: "button", onclick: () => box.close("") }, "Cancel"),
+      h("button", { class: "button", type: "button", onclick: () => box.close("") }, t("cancel")),
       h("button", { class: `button ${bad ? "button--bad" : "button--primary"}`, type: "submit", value: "yes" }, action)));
   const box = h("dialog", { "aria-labelledby": "dialog-title" }, form);
   document.body.append(box);
@@ -29,7 +30,7 @@ export function ask({ title, text, fields = [], action, bad = false }) {
 /** @param {boolean} needed */
 export function reasonField(needed) {
   return h("div", { class: "field" },
-    h("label", { for: "dialog-reason" }, needed ? "Reason" : "Reason (optional)"),
+    h("label", { for: "dialog-reason" }, t(needed ? "reason" : "reason.optional")),
     h("textarea", { id: "dialog-reason", name: "reason", rows: 2, required: needed, maxlength: 2000 }));
 }
 

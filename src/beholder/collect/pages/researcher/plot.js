@@ -1,6 +1,7 @@
 // Plot of ratings with confidence intervals.
 
 import { svg } from "/static/dom.js";
+import { t } from "/static/researcher/language.js";
 import { decimal } from "/static/researcher/words.js";
 
 const ROW = 30;
@@ -30,7 +31,7 @@ export function intervalPlot(rows, width, label) {
 
 /** @param {any} row @param {number} y @param {(value: number) => number} x */
 function drawRow(row, y, x) {
-  const label = row.low === null ? decimal(row.rating, 3) : `${decimal(row.rating, 3)} (${decimal(row.low, 3)} to ${decimal(row.high, 3)})`;
+  const label = row.low === null ? decimal(row.rating, 3) : `${decimal(row.rating, 3)} (${t("range", { low: decimal(row.low, 3), high: decimal(row.high, 3) })})`;
   return svg("g", {},
     svg("title", {}, `${row.generator}: ${label}`),
     svg("text", { x: 0, y: y + 4 }, row.generator),

@@ -3,6 +3,8 @@
 (() => {
   const send = window.fetch.bind(window);
   const base = location.pathname.split("/researcher")[0];
+  const stored = localStorage.getItem("beholder.language");
+  const language = (stored ?? navigator.language).startsWith("de") ? "de" : "en";
   window.fetch = (target, options) => {
     const path = typeof target === "string" && target.startsWith(base) ? target.slice(base.length) : "";
     const inside = path.startsWith("/api/") && !path.startsWith("/api/texts/");
@@ -36,8 +38,8 @@
     close() {}
   };
 
-  /** Say so when the study file has changed since this preview was opened. @param {HTMLElement} words */
-  async function watch(words) {
+  /** Say so when the study file has changed since this preview was opened. @param {HTMLElement} words @param {Record<string, string>} texts */
+  async function watch(words, texts) {
     const version = async () => (await (await send(`${base}/researcher/preview-version`)).json()).version;
     const opened = await version();
     const timer = setInterval(async () => {
@@ -45,22 +47,24 @@
       clearInterval(timer);
       const again = document.createElement("a");
       again.href = location.href;
-      again.textContent = "Show it";
-      words.replaceChildren("study.toml has changed. ", again);
+      again.textContent = texts["preview.again"];
+      words.replaceChildren(`${texts["preview.changed"]} `, again);
     }, 2000);
   }
 
-  document.addEventListener("DOMContentLoaded", () => {
+  document.addEventListener("DOMContentLoaded", async () => {
+    const texts = await (await send(`${base}/researcher/texts/${language}`)).json();
     const banner = document.createElement("aside");
     banner.className = "preview-banner";
-    banner.setAttribute("aria-label", "Preview");
+    banner.setAttribute("aria-label", texts.preview);
+    banner.lang = language;
     const words = document.createElement("span");
-    words.textContent = "Preview: your answers are not stored. Reload to start over.";
+    words.textContent = texts["preview.about"];
     const back = document.createElement("a");
     back.href = `${base}/researcher`;
-    back.textContent = "Back to the study";
+    back.textContent = texts["preview.back"];
     banner.append(words, back);
     document.body.prepend(banner);
-    watch(words);
+    watch(words, texts);
   });
 })();

@@ -97,9 +97,12 @@ class _Entry:
             return PanelVisitor(rater, self._pace(connection, rater))
 
     def _pace(self, connection: Connection, rater: str) -> GoldPace | None:
-        """Return how often a trusted rater is checked, in a study that thins gold out; not in a prototype."""
+        """Return how often a rater is checked, in a study that thins gold out; not in a prototype.
+
+        Whoever is not trusted yet is checked constantly: gold beyond that is the slot's reserve.
+        """
         service = self.panel.services[self.study]
         if not service.study.collect.thin_gold or service.prototype is not None:
             return None
         pace = connection.scalar(select(trust.c.pace).where(trust.c.rater == rater))
-        return None if pace is None else GoldPace(**pace)
+        return GoldPace.constant() if pace is None else GoldPace(**pace)

@@ -9,15 +9,16 @@ import { raters } from "/static/panel/researcher/raters.js";
 import { rules } from "/static/panel/researcher/rules.js";
 import { Failed, get, signOut } from "/static/researcher/api.js";
 import { say } from "/static/researcher/dialog.js";
+import { languageSwitch, speak, t } from "/static/researcher/language.js";
 
-/** @type {Record<string, {name: string, draw: (panel: any, tools: Tools) => Promise<Node[]>}>} */
+/** @type {Record<string, (panel: any, tools: Tools) => Promise<Node[]>>} */
 const PARTS = {
-  overview: { name: "Studies", draw: overview },
-  raters: { name: "Raters", draw: raters },
-  pay: { name: "Pay", draw: pay },
-  appeals: { name: "Appeals", draw: appeals },
-  rules: { name: "Rules", draw: rules },
-  books: { name: "Ledger and credit", draw: money },
+  overview,
+  raters,
+  pay,
+  appeals,
+  rules,
+  books: money,
 };
 
 /**
@@ -40,7 +41,7 @@ async function redraw() {
   panel = await get("/overview");
   drawHead();
   const part = current();
-  const drawn = await PARTS[part].draw(panel, tools);
+  const drawn = await PARTS[part](panel, tools);
   if (part === current()) content.replaceChildren(...drawn.filter(Boolean));
 }
 
@@ -56,15 +57,15 @@ async function act(action) {
 }
 
 function drawHead() {
-  document.title = "Panel · beholder";
+  document.title = t("panel.page-title");
   const waiting = panel.appeals.filter((/** @type {any} */ appeal) => appeal.decision === null).length;
   const { name, role } = panel.you;
-  document.getElementById("control")?.replaceChildren(h("div", { class: "account" },
-    h("span", { class: "account__who" }, h("span", { class: "account__name" }, name === "link" ? "Signed in by the link" : name), h("span", { class: "chip" }, role)),
-    h("button", { type: "button", class: "button button--small", onclick: () => act(async () => { await signOut(); return "Signed out."; }) }, "Sign out")));
-  document.getElementById("tabs")?.replaceChildren(...Object.entries(PARTS).map(([key, part]) =>
+  document.getElementById("control")?.replaceChildren(languageSwitch(() => redraw().catch(failed)), h("div", { class: "account" },
+    h("span", { class: "account__who" }, h("span", { class: "account__name" }, name === "link" ? t("account.link") : name), h("span", { class: "chip" }, t(`role.${role}`))),
+    h("button", { type: "button", class: "button button--small", onclick: () => act(async () => { await signOut(); return t("signed-out"); }) }, t("sign-out"))));
+  document.getElementById("tabs")?.replaceChildren(...Object.keys(PARTS).map((key) =>
     h("li", {}, h("a", { href: `#${key}`, "aria-current": key === current() ? "page" : null },
-      part.name, key === "appeals" && waiting ? ` (${waiting})` : ""))));
+      t(`panel.part.${key}`), key === "appeals" && waiting ? ` (${waiting})` : ""))));
 }
 
 function failed(/** @type {Error} */ error) {
@@ -77,4 +78,4 @@ window.addEventListener("hashchange", () => {
   redraw().then(() => content.focus({ preventScroll: true }), failed);
   window.scrollTo(0, 0);
 });
-redraw().catch(failed);
+speak().then(redraw).catch(failed);

@@ -1,7 +1,8 @@
 // What the parts of a panel's pages share.
 
 import { h } from "/static/dom.js";
-import { percent } from "/static/researcher/words.js";
+import { t } from "/static/researcher/language.js";
+import { decimal, percent } from "/static/researcher/words.js";
 
 /** @param {string} name @param {any} value @param {string} [more] */
 export function fact(name, value, more) {
@@ -10,12 +11,12 @@ export function fact(name, value, more) {
 
 /** A proportion with its interval, drawn and in words. @param {string} label @param {{value: number, low: number, high: number} | null} estimate @param {string} [more] */
 export function spread(label, estimate, more = "") {
-  if (!estimate) return h("div", { class: "spread__row" }, h("span", {}, label), h("span", { class: "quiet" }, "no gold trials"), h("span", {}, more));
+  if (!estimate) return h("div", { class: "spread__row" }, h("span", {}, label), h("span", { class: "quiet" }, t("no-gold")), h("span", {}, more));
   const { value, low, high } = estimate;
   return h("div", { class: "spread__row" }, h("span", {}, label),
     h("span", { class: "spread__line", "aria-hidden": "true" },
       h("span", { class: "spread__reach", vars: { "--low": low, "--high": high } }), h("span", { class: "spread__dot", vars: { "--value": value } })),
-    h("span", {}, `${percent(value)} [${percent(low)}, ${percent(high)}]${more}`));
+    h("span", {}, `${percent(value)} [${percent(low)}; ${percent(high)}]${more}`));
 }
 
 /** A table that becomes a list on a phone. @param {string} label @param {string[]} heads @param {any[][]} rows */
@@ -28,5 +29,5 @@ export function table(label, heads, rows) {
 
 /** @param {number} cents @param {string} currency */
 export function amount(cents, currency) {
-  return `${(cents / 100).toFixed(2)} ${currency}`;
+  return `${decimal(cents / 100)}\u00a0${currency}`;
 }

@@ -4,6 +4,7 @@ import { h } from "/static/dom.js";
 import { fact, spread } from "/static/panel/researcher/parts.js";
 import { get, post } from "/static/researcher/api.js";
 import { ask } from "/static/researcher/dialog.js";
+import { t } from "/static/researcher/language.js";
 import { count, decimal, moment, percent, plural } from "/static/researcher/words.js";
 
 const filter = { researcher: "" };
@@ -17,11 +18,11 @@ export async function raters(panel, tools) {
     names.map((name) => h("option", { value: name, selected: name === filter.researcher }, name)));
   const alarms = rows.filter(hasAlarm);
   return [
-    h("section", { class: "card", "aria-label": "All raters" },
-      h("div", { class: "filters" }, h("div", { class: "field" }, h("label", { for: "researcher" }, "Reputation with"), choose)),
-      h("dl", { class: "facts" }, fact("Raters", count(rows.length)), fact("Drift alarms", count(alarms.length)),
-        fact("Gold trials next, on average", rows.length ? percent(rows.reduce((/** @type {number} */ sum, /** @type {any} */ row) => sum + row.gold_rate, 0) / rows.length) : "–")),
-      h("p", { class: "quiet small" }, "Accuracy is on gold and qualification trials, with 95 % confidence intervals. An alarm is a CUSUM that found a drop of .15; without a change it comes within 200 gold trials in at most 5 %. Raters never see these lists.")),
+    h("section", { class: "card", "aria-label": t("panel.raters.label") },
+      h("div", { class: "filters" }, h("div", { class: "field" }, h("label", { for: "researcher" }, t("panel.raters.with")), choose)),
+      h("dl", { class: "facts" }, fact(t("overview.raters"), count(rows.length)), fact(t("panel.raters.alarms"), count(alarms.length)),
+        fact(t("panel.raters.gold"), rows.length ? percent(rows.reduce((/** @type {number} */ sum, /** @type {any} */ row) => sum + row.gold_rate, 0) / rows.length) : "–")),
+      h("p", { class: "quiet small" }, t("panel.raters.about"))),
     ...[...alarms, ...rows.filter((/** @type {any} */ row) => !hasAlarm(row))].map((row) => card(row, panel, tools)),
   ];
 }
@@ -38,31 +39,36 @@ function card(row, panel, tools) {
     h("div", { class: "card__head" },
       h("div", { class: "card__title" }, h("h2", { id: heading, class: "mono" }, row.rater),
         h("div", { class: "chips" },
-          hasAlarm(row) && h("span", { class: "chip chip--flag" }, `drift since gold trial ${row.drift.change + 1} after the baseline`),
-          row.opted_out && h("span", { class: "chip" }, "opted out"), row.simulated && h("span", { class: "chip" }, "simulated"))),
-      panel.you.may_change && row.sessions.length > 0 && h("button", { type: "button", class: "button button--small", onclick: () => rate(row, tools) }, "Rate…")),
+          hasAlarm(row) && h("span", { class: "chip chip--flag" }, t("panel.raters.drift", { trial: row.drift.change + 1 })),
+          row.opted_out && h("span", { class: "chip" }, t("panel.raters.opted-out")), row.simulated && h("span", { class: "chip" }, t("platform.simulated")))),
+      panel.you.may_change && row.sessions.length > 0 && h("button", { type: "button", class: "button button--small", onclick: () => rate(row, tools) }, t("rate.open"))),
     h("dl", { class: "facts" },
-      fact("Studies", count(row.studies)), fact("Trials", count(row.trials)),
-      fact("Seconds a trial", decimal(row.seconds_per_trial, 1)),
-      fact("Earned an hour", (row.hourly / 100).toFixed(2)),
-      fact("Score", decimal(row.reputation)),
-      fact("Gold next", percent(row.gold_rate))),
-    h("div", { class: "spread" }, spread("All sessions", row.accuracy), row.predicted && spread("Next 100 trials", row.predicted)),
+      fact(t("panel.part.overview"), count(row.studies)), fact(t("column.trials"), count(row.trials)),
+      fact(t("panel.raters.seconds"), decimal(row.seconds_per_trial, 1)),
+      fact(t("panel.raters.hourly"), decimal(row.hourly / 100)),
+      fact(t("panel.raters.score"), decimal(row.reputation)),
+      fact(t("panel.raters.gold-next"), percent(row.gold_rate))),
+    h("div", { class: "spread" }, spread(t("panel.raters.all"), row.accuracy), row.predicted && spread(t("panel.raters.next"), row.predicted)),
     row.sessions.length > 0 && h("details", {}, h("summary", {}, plural(row.sessions.length, "session")),
       h("div", { class: "spread" }, row.sessions.map((/** @type {any} */ session) =>
-        spread(session.study, session.accuracy, ` · ${moment(session.started)}${session.seconds_per_trial === null ? "" : ` · ${decimal(session.seconds_per_trial, 1)} s a trial`}${session.excluded === null ? "" : " · excluded"}`)))));
+        spread(session.study, session.accuracy, notes(session))))));
+}
+
+/** What is said of a session after its accuracy. @param {any} session */
+function notes(session) {
+  const pace = session.seconds_per_trial === null ? null : t("panel.raters.pace", { seconds: decimal(session.seconds_per_trial, 1) });
+  return ["", moment(session.started), pace, session.excluded === null ? null : t("panel.raters.excluded")].filter((part) => part !== null).join(" · ");
 }
 
 /** @param {any} row @param {import("./app.js").Tools} tools */
 async function rate(row, tools) {
   const study = row.sessions.at(-1).study;
-  const options = [["3", "First: as soon as it opens"], ["2", "Second: five minutes later"], ["1", "Last: after everybody else"]];
   const form = await ask({
-    title: `When should ${row.rater} see your next study?`,
-    text: "This is all that a rating does. Whoever rates everybody alike gains nothing by it.",
-    fields: [h("div", { class: "field" }, h("label", { for: "dialog-rating" }, "The rater sees it"),
-      h("select", { id: "dialog-rating", name: "rating" }, options.map(([value, words]) => h("option", { value, selected: value === "2" }, words))))],
-    action: "Rate",
+    title: t("rate.title", { rater: row.rater }),
+    text: t("rate.text"),
+    fields: [h("div", { class: "field" }, h("label", { for: "dialog-rating" }, t("rate.label")),
+      h("select", { id: "dialog-rating", name: "rating" }, ["3", "2", "1"].map((value) => h("option", { value, selected: value === "2" }, t(`rate.${value}`)))))],
+    action: t("rate"),
   });
-  if (form) await tools.act(async () => { await post("/rate", { study, rater: row.rater, rating: Number(form.rating) }); return "Rated."; });
+  if (form) await tools.act(async () => { await post("/rate", { study, rater: row.rater, rating: Number(form.rating) }); return t("rate.done"); });
 }
