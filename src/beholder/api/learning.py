@@ -130,11 +130,16 @@ def train_model(
     progress: Callable[[int, int], None] | None = None,
 ) -> "LearnOutcome":
     """Train by a recipe; what is missing is reported before torch is imported."""
+    check_training(folder, recipe)
+    run = cast("Callable[..., LearnOutcome]", load_stage("learn").run)
+    return run(folder, recipe, name=name, force=force, resume=resume, test_on=test_on, progress=progress)
+
+
+def check_training(folder: Path, recipe: Recipe) -> None:
+    """Raise an error if a package that training needs, or a label, is missing; torch is not imported."""
     missing = [package for package in NEEDED if find_spec(package) is None]
     if missing:
         raise UserError(f'learning needs {", ".join(missing)}: pip install "beholder[models]"')
     installed_trackers(recipe.training.trackers)
     if recipe.data.labels != "rich":
-        read_labelled_images(Store(folder).within(TRAIN), recipe.data)  # faults before torch is imported
-    run = cast("Callable[..., LearnOutcome]", load_stage("learn").run)
-    return run(folder, recipe, name=name, force=force, resume=resume, test_on=test_on, progress=progress)
+        read_labelled_images(Store(folder).within(TRAIN), recipe.data)

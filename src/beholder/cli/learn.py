@@ -1,11 +1,13 @@
 """``beholder learn``: train a model on a study's labels, and evaluate it."""
 
 import logging
+import os
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
 
-from beholder.api.learning import split_changes, train_model
+from beholder.api.learning import check_training, split_changes, train_model
 from beholder.api.results import load_results
 from beholder.cli.output import show_json, show_table
 from beholder.cli.progress import progress_bar
@@ -40,6 +42,13 @@ from beholder.learn.recipe import TRACKERS, load_recipe, shipped_recipes
     type=click.Path(path_type=Path, file_okay=False),
     help="Another study with labels, on which the model is tested as well; may be repeated.",
 )
+@click.option(
+    "--processes",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Processes that train together, on this machine: one for each GPU, or some for the cores.",
+)
 @click.option("--resume", is_flag=True, help="Continue training that was interrupted.")
 @click.option("--force", is_flag=True, help="Start again, even if it was done or started.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was done and found as JSON.")
@@ -52,6 +61,7 @@ def learn(
     changes: tuple[str, ...],
     trackers: tuple[str, ...],
     test_on: tuple[Path, ...],
+    processes: int,
     *,
     resume: bool,
     force: bool,
@@ -61,14 +71,22 @@ def learn(
 
     Reads the labels and images of FOLDER, trains by a recipe, and tests on images whose prompts (or generators)
     were held out. Writes models/NAME with its card, and the tables `training`, `predictions` (of held-out
-    images) and `label_errors`. Several devices: accelerate launch -m beholder learn ….
+    images) and `label_errors`. Several machines: torchrun -m beholder learn ….
     """
     recipe = load_recipe(recipe_name, [*changes, *split_changes(by, folds, trackers)])
+    if processes > 1 and "RANK" not in os.environ:
+        check_training(folder, recipe)
+        from beholder.learn.launch import run_in_processes  # late: it needs torch
+
+        raise SystemExit(run_in_processes(_arguments(click.get_current_context()), processes))
     logging.basicConfig(level=logging.WARNING, format="note: %(message)s")
-    with progress_bar("steps") as progress:
+    is_main = os.environ.get("RANK", "0") == "0"
+    with progress_bar("steps") if is_main else nullcontext() as progress:
         outcome = train_model(
             folder, recipe, name=name, force=force, resume=resume, test_on=test_on, progress=progress
         )
+    if not is_main:
+        return
     caveats = load_results(folder).caveats("model")
     if as_json:
         from beholder.learn.job import as_json as figure_as_json  # late: it needs torch
@@ -80,3 +98,18 @@ def learn(
     click.echo("\n\n".join([str(outcome), *caveats]) + "\n")
     show_table(*figure_table(outcome.figures))
     click.echo(f"\nThe model and its card: {outcome.folder}")
+
+
+def _arguments(context: click.Context) -> list[str]:
+    """Return the arguments that this command was called with."""
+    words = [str(context.info_name)]
+    for parameter in context.command.params:
+        content = context.params[str(parameter.name)]
+        if isinstance(parameter, click.Argument):
+            words.append(str(content))
+        elif isinstance(content, bool):
+            words += parameter.opts[:1] if content else []
+        else:
+            values = content if isinstance(content, tuple) else () if content is None else (content,)
+            words += [word for value in values for word in (parameter.opts[0], str(value))]
+    return words

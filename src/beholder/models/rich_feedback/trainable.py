@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from beholder.models.division import Division
 from beholder.models.trainable import Trainable
 
 
@@ -30,6 +31,8 @@ class RichBatch:
     """For each image whether each word of its prompt is misaligned."""
     only_naming: bool = False
     """Whether only the naming loss is computed: which words the images show."""
+    division: Division["RichBatch"] | None = None
+    """Where this is a part of a batch: its place in it. Its labels have heatmaps of one pixel."""
 
     def __len__(self) -> int:
         return len(self.prompts)
