@@ -33,16 +33,16 @@ def wait_for_all_processes() -> None:
     PartialState(cpu=_on_cpu()).wait_for_everyone()
 
 
-def make_accelerator(training: Training, tracking: Tracking, folder: Path) -> Accelerator:
+def make_accelerator(training: Training, tracking: Tracking, folder: Path, *, skips_heads: bool) -> Accelerator:
     """Return accelerate's entry point for one training run.
 
-    Parameters without a gradient (heads without labels in a batch) are expected.
+    ``skips_heads``: parameters without a gradient are to be expected.
     """
     AcceleratorState._reset_state()  # a run before this one may have had another precision
     return Accelerator(
         cpu=_on_cpu(),
         mixed_precision=_precision(training),
-        kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=True)],
+        kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=skips_heads)],
         **tracking.accelerator_settings(folder),
     )
 

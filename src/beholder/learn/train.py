@@ -42,7 +42,7 @@ from beholder.learn.sharding import (
 )
 from beholder.learn.state import Curve, Point, State, load_state, save_state
 from beholder.learn.tracking import UNTRACKED, Tracking
-from beholder.models.trainable import ComparesImages, Trainable
+from beholder.models.trainable import ComparesImages, SkipsHeads, Trainable
 
 logger = logging.getLogger(__name__)
 
@@ -160,7 +160,8 @@ class _Run(Generic[BatchT]):
             folder,
         )
         self.fingerprint, self.tracking = fingerprint, tracking
-        self.accelerator = make_accelerator(training, tracking, folder)
+        skips_heads = isinstance(model, SkipsHeads) and model.skips_heads
+        self.accelerator = make_accelerator(training, tracking, folder, skips_heads=skips_heads)
         self.device = self.accelerator.device
         self.parts = parts_per_process(training)
         self.first_part = self.accelerator.process_index * self.parts

@@ -104,6 +104,16 @@ class ComparesImages(Protocol):
 
 
 @runtime_checkable
+class SkipsHeads(Protocol):
+    """A model that leaves out heads without labels in a batch, so that their parameters get no gradient."""
+
+    @property
+    def skips_heads(self) -> bool:
+        """Whether it does, by its settings."""
+        ...
+
+
+@runtime_checkable
 class Calibratable(Protocol):
     """A model whose predictions are probabilities, calibrated to raters' answers after training."""
 

@@ -68,6 +68,11 @@ class GroundedModel:
         """The configuration that builds the same model."""
         return self.settings.model_dump(mode="json")
 
+    @property
+    def skips_heads(self) -> bool:
+        """Heads of tasks that are not drawn, and all while only naming is trained."""
+        return True
+
     @cached_property
     def encoders(self) -> tuple[Encoder, ...]:
         """The frozen encoder."""
