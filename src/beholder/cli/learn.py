@@ -11,8 +11,9 @@ from beholder.api.learning import check_training, split_changes, train_model
 from beholder.api.results import load_results
 from beholder.cli.output import show_json, show_table
 from beholder.cli.progress import progress_bar
+from beholder.errors import RecipeError
 from beholder.learn.card import figure_table
-from beholder.learn.recipe import TRACKERS, load_recipe, shipped_recipes
+from beholder.learn.recipe import TRACKERS, faults_of_division, load_recipe, shipped_recipes
 
 
 @click.command(epilog=f"Recipes: {', '.join(shipped_recipes())}.")
@@ -75,6 +76,8 @@ def learn(
     """
     recipe = load_recipe(recipe_name, [*changes, *split_changes(by, folds, trackers)])
     if processes > 1 and "RANK" not in os.environ:
+        if faults := faults_of_division(recipe.training, processes):
+            raise RecipeError(f"recipe '{recipe_name}' in {processes} processes", faults)
         check_training(folder, recipe)
         from beholder.learn.launch import run_in_processes  # late: it needs torch
 

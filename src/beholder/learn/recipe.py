@@ -151,6 +151,21 @@ class Training(Settings):
         return self
 
 
+def faults_of_division(training: Training, processes: int) -> list[str]:
+    """Return why so many processes cannot share the batches of a training run; none if they can."""
+    faults = []
+    if training.parts and training.parts % processes:
+        faults.append(f"training.parts is {training.parts}; expected a multiple of the {processes} processes")
+    if training.batch < processes * training.accumulate:
+        faults.append(
+            f"training.batch is {training.batch}; expected at least {processes * training.accumulate}, "
+            "one example for each part of each process"
+        )
+    if training.sharded and processes == 1:
+        faults.append("training.sharded divides a model between processes: start several with --processes")
+    return faults
+
+
 class Recipe(Settings):
     """All settings of a recipe."""
 

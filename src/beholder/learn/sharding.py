@@ -78,9 +78,14 @@ def full(value: torch.Tensor) -> torch.Tensor:
     return value.full_tensor().detach() if isinstance(value, DTensor) else value.detach()
 
 
-def full_weights(module: nn.Module) -> dict[str, torch.Tensor]:
-    """Return the complete weights of a module; all processes must call this."""
-    return {name: full(value) for name, value in module.state_dict().items()}
+def full_weights(module: nn.Module, *, keep: bool = True) -> dict[str, torch.Tensor]:
+    """Return the complete weights of a module; all processes must call this, but need not ``keep`` them."""
+    weights = {}
+    for name, value in module.state_dict().items():
+        complete = full(value)
+        if keep:
+            weights[name] = complete
+    return weights
 
 
 def load_full_weights(module: nn.Module, weights: Mapping[str, torch.Tensor]) -> None:
@@ -89,13 +94,15 @@ def load_full_weights(module: nn.Module, weights: Mapping[str, torch.Tensor]) ->
     module.load_state_dict({name: _as(current[name], value) for name, value in weights.items()})
 
 
-def full_optimiser_state(optimiser: torch.optim.Optimizer) -> dict[str, Any]:
-    """Return the state of an optimiser with complete tensors; all processes must call this."""
+def full_optimiser_state(optimiser: torch.optim.Optimizer, *, keep: bool = True) -> dict[str, Any]:
+    """Return the state of an optimiser with complete tensors; all must call this, but need not ``keep`` it."""
     content = optimiser.state_dict()
-    state = {
-        index: {name: full(value) if isinstance(value, torch.Tensor) else value for name, value in entry.items()}
-        for index, entry in content["state"].items()
-    }
+    state: dict[int, dict[str, Any]] = {}
+    for index, entry in content["state"].items():
+        for name, value in entry.items():
+            complete = full(value) if isinstance(value, torch.Tensor) else value
+            if keep:
+                state.setdefault(index, {})[name] = complete
     return {**content, "state": state}
 
 

@@ -31,7 +31,7 @@ from beholder.learn.devices import (
     set_random_states,
 )
 from beholder.learn.prefetch import BatchT, Loader, Prefetcher
-from beholder.learn.recipe import Training
+from beholder.learn.recipe import Training, faults_of_division
 from beholder.learn.sharding import (
     Sharding,
     clip_gradients,
@@ -98,20 +98,12 @@ def train(
 
 def _refuse_what_cannot_be_divided(model: Trainable[BatchT], training: Training) -> None:
     """Raise an error, in every process, if these processes would not train what a single one does."""
-    processes, faults = process_count(), []
-    if training.parts and training.parts % processes:
-        faults.append(f"training.parts is {training.parts}; expected a multiple of the {processes} processes")
-    if training.batch < processes * training.accumulate:
-        faults.append(
-            f"training.batch is {training.batch}; expected at least {processes * training.accumulate}, "
-            "one example for each part of each process"
-        )
+    processes = process_count()
+    faults = faults_of_division(training, processes)
     if training.parts and has_batch_norm(model.module):
         faults.append("training.parts is set; this model normalises over complete batches, leave it out")
     if processes > 1 and isinstance(model, ComparesImages) and model.compares_images:
         faults.append("this model compares all images of a batch with each other: train it in one process")
-    if training.sharded and processes == 1:
-        faults.append("training.sharded divides a model between processes: start several with --processes")
     if faults:
         raise TrainingError("; ".join(faults))
 
@@ -311,8 +303,10 @@ class _Run(Generic[BatchT]):
         return self.training.patience is not None and self.looks_since_best >= self.training.patience
 
     def _save(self, step: int) -> None:
-        weights, optimiser = full_weights(self.model.module), full_optimiser_state(self.optimiser.optimizer)
-        if self.accelerator.is_main_process:
+        is_main = self.accelerator.is_main_process
+        weights = full_weights(self.model.module, keep=is_main)
+        optimiser = full_optimiser_state(self.optimiser.optimizer, keep=is_main)
+        if is_main:
             state = State(
                 fingerprint=self.fingerprint,
                 step=step,
