@@ -102,6 +102,8 @@ def test_parts_make_up_the_batch(model: Trainable[Batch], image_cache: ImageCach
     halves = [loader(model, image_cache, parts=2)(3, part) for part in (0, 1)]
     assert sorted(batch.prompts) == sorted(prompt for half in halves for prompt in half.prompts)
     assert [len(half.prompts) for half in halves] == [2, 2]
+    images = {tuple(image.flatten().tolist()) for image in batch.pixels}
+    assert images == {tuple(image.flatten().tolist()) for half in halves for image in half.pixels}
 
 
 def test_fewer_examples_than_parts(model: Trainable[Batch], image_cache: ImageCache) -> None:
@@ -128,22 +130,20 @@ def test_the_indices_of_an_epoch_are_all_examples_once() -> None:
     assert steps_per_epoch(12, 4) == 3
     for epoch in range(2):
         steps = range(3 * epoch, 3 * epoch + 3)
-        parts = [
-            example_indices(step, part, examples=12, batch=4, parts=2, seed=5) for step in steps for part in (0, 1)
-        ]
-        assert sorted(np.concatenate(parts)) == list(range(12))
-    first, second = (example_indices(step, 0, examples=12, batch=12, parts=1, seed=5) for step in (0, 1))
+        indices = [example_indices(step, examples=12, batch=4, parts=2, seed=5) for step in steps]
+        assert sorted(np.concatenate(indices)) == list(range(12))
+    first, second = (example_indices(step, examples=12, batch=12, parts=1, seed=5) for step in (0, 1))
     assert first.tolist() != second.tolist()
 
 
 def test_an_incomplete_batch_is_dropped_and_no_part_is_empty() -> None:
     assert steps_per_epoch(11, 4) == 2
     assert steps_per_epoch(3, 4) == 1
-    parts = [example_indices(0, part, examples=3, batch=4, parts=5, seed=0) for part in range(5)]
-    assert all(len(part) == 1 for part in parts)
+    indices = example_indices(0, examples=3, batch=4, parts=5, seed=0)
+    assert all(len(indices[part::5]) == 1 for part in range(5))
 
 
-def test_each_step_and_part_has_its_own_random_generator() -> None:
-    drawn = {augmentation_rng(step, part, 3).integers(2**63) for step in range(3) for part in range(2)}
+def test_each_image_of_a_step_has_its_own_random_generator() -> None:
+    drawn = {augmentation_rng(step, number, 3).integers(2**63) for step in range(3) for number in range(2)}
     assert len(drawn) == 6
     assert augmentation_rng(1, 1, 3).integers(2**63) in drawn

@@ -138,12 +138,7 @@ def train_model(
 
     With ``rounds`` the model is named after the last of them, unless it has a name.
     """
-    missing = [package for package in NEEDED if find_spec(package) is None]
-    if missing:
-        raise UserError(f'learning needs {", ".join(missing)}: pip install "beholder[models]"')
-    installed_trackers(recipe.training.trackers)
-    if recipe.data.labels != "rich":
-        read_labelled_images(Store(folder).within(TRAIN), recipe.data)  # faults before torch is imported
+    check_training(folder, recipe)
     attacks = None if rounds is None else read_attack_rounds(folder, rounds)
     if attacks is not None and name is None:
         name = f"{recipe.name}-round-{max(attacks.trained_on)}"
@@ -158,3 +153,13 @@ def train_model(
         rounds=attacks,
         progress=progress,
     )
+
+
+def check_training(folder: Path, recipe: Recipe) -> None:
+    """Raise an error if a package that training needs, or a label, is missing; torch is not imported."""
+    missing = [package for package in NEEDED if find_spec(package) is None]
+    if missing:
+        raise UserError(f'learning needs {", ".join(missing)}: pip install "beholder[models]"')
+    installed_trackers(recipe.training.trackers)
+    if recipe.data.labels != "rich":
+        read_labelled_images(Store(folder).within(TRAIN), recipe.data)

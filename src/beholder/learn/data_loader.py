@@ -1,12 +1,13 @@
 """The data loader: training batches that depend on seed and step alone.
 
 The loader has no state: the order of examples and their augmentation follow from seed, epoch and position in the
-epoch, so a run that was killed and resumed continues with exactly the batch that was next.
+epoch, so a run that was killed and resumed continues with exactly the batch that was next. Processes deal the
+examples of one batch between them: it holds the same images, augmented in the same way, however many they are.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from beholder.images.formats import UndecodableError
 from beholder.images.in_order import batches
 from beholder.images.sources import named_files
 from beholder.learn.examples import Example, Scale
+from beholder.models.division import Division
 from beholder.models.encoders.encode import encode_by
 from beholder.models.trainable import Batch, Trainable, UsesEncoders
 
@@ -119,17 +121,21 @@ class DataLoader:
 
     def __call__(self, step: int, part: int) -> Batch:
         """Return part ``part`` of the batch of step ``step``, both counted from 0."""
-        indices = example_indices(
-            step, part, examples=len(self.examples), batch=self.batch, parts=self.parts, seed=self.seed
-        )
-        rng = augmentation_rng(step, part, self.seed)
-        return collate(
-            [self.examples[index] for index in indices],
-            self.model,
-            self.image_cache,
-            self.aspects,
-            self.scales,
-            rng,
+        examples = [self.examples[index] for index in self._indices(step)]
+        examples_of_part = examples[part :: self.parts]
+        numbers = {name: number for number, name in enumerate(_distinct_images(examples))}
+        rngs = {
+            name: augmentation_rng(step, numbers[name], self.seed) for name in _distinct_images(examples_of_part)
+        }
+        batch = collate(examples_of_part, self.model, self.image_cache, self.aspects, self.scales, rngs)
+        if self.parts == 1:
+            return batch
+        batch_labels = collate_labels(examples, self.aspects, self.scales)
+        return replace(batch, division=Division(batch, batch_labels, part, self.parts, step_seed(step, self.seed)))
+
+    def _indices(self, step: int) -> NDArray[np.int64]:
+        return example_indices(
+            step, examples=len(self.examples), batch=self.batch, parts=self.parts, seed=self.seed
         )
 
 
@@ -138,24 +144,30 @@ def steps_per_epoch(examples: int, batch: int) -> int:
     return max(examples // batch, 1)
 
 
-def example_indices(
-    step: int, part: int, *, examples: int, batch: int, parts: int, seed: int
-) -> NDArray[np.int64]:
-    """Return the indices of the examples in part ``part`` of the batch of step ``step``, both counted from 0.
+def example_indices(step: int, *, examples: int, batch: int, parts: int, seed: int) -> NDArray[np.int64]:
+    """Return the indices of the examples in the batch of a step, counted from 0; part p has every parts-th from p.
 
     Every epoch has all examples once, in an order that follows from the seed alone.
     """
     epoch, position = divmod(step, steps_per_epoch(examples, batch))
     order = np.random.default_rng([seed, 1, epoch]).permutation(examples)
-    indices = order[position * batch : (position + 1) * batch][part::parts]
-    if not len(indices):  # fewer examples than parts: some are seen twice
-        indices = order[part % len(order)][None]
+    indices = order[position * batch : (position + 1) * batch]
+    if len(indices) < parts:  # some are seen twice
+        indices = np.resize(order, parts)
     return np.asarray(indices, np.int64)
 
 
-def augmentation_rng(step: int, part: int, seed: int) -> np.random.Generator:
-    """Return the random generator that augments that part."""
-    return np.random.default_rng([seed, 2, step, part])
+def augmentation_rng(step: int, number: int, seed: int) -> np.random.Generator:
+    """Return the random generator that augments image ``number`` of the batch of a step.
+
+    It does not depend on the parts into which the batch is divided.
+    """
+    return np.random.default_rng(np.random.SeedSequence([seed, 2, step, 0], spawn_key=(number,)))
+
+
+def step_seed(step: int, seed: int) -> int:
+    """Return a seed of what is drawn once for the batch of a step."""
+    return int(np.random.SeedSequence([seed, 3, step]).generate_state(1, np.uint64)[0] >> 1)
 
 
 def ordered_batches(
@@ -180,9 +192,18 @@ def collate(
     image_cache: ImageCache,
     aspects: tuple[str, ...],
     scales: Mapping[str, Scale],
-    rng: np.random.Generator | None,
+    rngs: Mapping[str, np.random.Generator] | None,
 ) -> Batch:
-    """Return examples as one batch; an image that several of them share is prepared once."""
+    """Return examples as one batch; an image that several of them share is prepared once.
+
+    ``rngs`` augment the images, each by its own.
+    """
+    inputs = _model_inputs(_distinct_images(examples), model, image_cache, rngs or {})
+    return replace(collate_labels(examples, aspects, scales), pixels=torch.from_numpy(inputs))
+
+
+def collate_labels(examples: Sequence[Example], aspects: tuple[str, ...], scales: Mapping[str, Scale]) -> Batch:
+    """Return prompts and labels of examples as one batch without images."""
     names = _distinct_images(examples)
     index = {name: number for number, name in enumerate(names)}
     prompts = list(dict.fromkeys(example.prompt for example in examples))
@@ -205,7 +226,7 @@ def collate(
                 answers[index[image], aspects.index(aspect)] = count
     return Batch(
         prompts=tuple(prompts),
-        pixels=torch.from_numpy(_model_inputs(names, model, image_cache, rng)),
+        pixels=torch.empty(0),
         prompt_of=torch.tensor([prompt_of[name] for name in names], dtype=torch.int64),
         pairs=torch.tensor([pair[:2] for pair in pairs], dtype=torch.int64).reshape(-1, 2),
         soft_labels=torch.tensor([pair[2] for pair in pairs], dtype=torch.float32),
@@ -221,13 +242,15 @@ def _distinct_images(examples: Sequence[Example]) -> list[str]:
 
 
 def _model_inputs(
-    names: Sequence[str], model: Trainable[Batch], image_cache: ImageCache, rng: np.random.Generator | None
+    names: Sequence[str],
+    model: Trainable[Batch],
+    image_cache: ImageCache,
+    rngs: Mapping[str, np.random.Generator],
 ) -> NDArray[np.float32]:
     """Return the model inputs, (images, …); each image is augmented by its own random generator."""
-    rngs = rng.spawn(len(names)) if rng else [None] * len(names)
 
-    def model_input(name_and_rng: tuple[str, np.random.Generator | None]) -> NDArray[np.float32]:
-        return image_cache.model_input(name_and_rng[0], model, name_and_rng[1])
+    def model_input(name: str) -> NDArray[np.float32]:
+        return image_cache.model_input(name, model, rngs.get(name))
 
     with ThreadPoolExecutor(THREADS) as pool:
-        return np.stack(list(pool.map(model_input, zip(names, rngs, strict=True))))
+        return np.stack(list(pool.map(model_input, names)))

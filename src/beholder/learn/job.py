@@ -15,14 +15,16 @@ from beholder.errors import StageError
 from beholder.images.background import DEFAULT_BACKGROUND
 from beholder.images.decode import quiet_pillow
 from beholder.learn.card import TrainingData, write_card
+from beholder.learn.devices import is_main_process, wait_for_all_processes
 from beholder.learn.evaluate import EvaluationSettings, Figure
+from beholder.learn.prefetch import BatchT, Loader
 from beholder.learn.recipe import Recipe
 from beholder.learn.splits import Item, Split, split
 from beholder.learn.state import FILE_NAME as STATE
 from beholder.learn.state import Curve, Point, drop_state
 from beholder.learn.trackers import installed_trackers
 from beholder.learn.tracking import Tracking, logged_settings
-from beholder.learn.train import BatchT, Loader, Progress, Validate, is_main_process, train
+from beholder.learn.train import Progress, Validate, train
 from beholder.learn.trained_models import FIGURES, MODELS_FOLDER, training_record
 from beholder.models.allocator import keep_freed_memory
 from beholder.models.trainable import Trainable
@@ -245,7 +247,9 @@ def learn(
     if not force and job.is_done():
         return LearnOutcome("learn", skipped=True, folder=job.folder, figures=job.read_figures())
     if force:
-        job.remove_earlier_run()
+        if is_main_process():
+            job.remove_earlier_run()
+        wait_for_all_processes()
     elif job.is_unfinished() and not resume:
         raise StageError(
             f"{job.folder}: training was started and did not finish. Continue with --resume, or start again with "

@@ -102,6 +102,12 @@ class Training(Settings):
     accumulate: int = Field(
         1, ge=1, description="gradient accumulation: parts into which each device divides its part of a batch"
     )
+    parts: int | None = Field(
+        None,
+        ge=1,
+        exclude_if=lambda parts: parts is None,
+        description="parts of a batch, whatever the number of processes, a divisor of it; instead of accumulate",
+    )
     learning_rate: float = Field(gt=0)
     weight_decay: float = Field(0.0, ge=0)
     betas: tuple[Share, Share] = (0.9, 0.999)
@@ -111,6 +117,14 @@ class Training(Settings):
     clip: float | None = Field(None, gt=0, description="largest norm of the gradient")
     precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(
         "auto", description="auto: bf16 or fp16 on a GPU that has it, fp32 elsewhere"
+    )
+    gradient_checkpointing: bool = Field(
+        False,
+        exclude=True,
+        description="compute activations again in the backward pass: less memory, a third more time",
+    )
+    sharded: bool = Field(
+        False, exclude=True, description="divide weights and optimiser between the processes (FSDP)"
     )
     validate_every: int = Field(100, ge=1, description="steps between two validations")
     patience: int | None = Field(
@@ -132,7 +146,24 @@ class Training(Settings):
             raise ValueError("give either steps or epochs")
         if self.batch % self.accumulate:
             raise ValueError(f"batch ({self.batch}) must be a multiple of accumulate ({self.accumulate})")
+        if self.parts and (self.accumulate > 1 or self.batch < self.parts):
+            raise ValueError(f"parts ({self.parts}) must be at most batch ({self.batch}), and without accumulate")
         return self
+
+
+def faults_of_division(training: Training, processes: int) -> list[str]:
+    """Return why so many processes cannot share the batches of a training run; none if they can."""
+    faults = []
+    if training.parts and training.parts % processes:
+        faults.append(f"training.parts is {training.parts}; expected a multiple of the {processes} processes")
+    if training.batch < processes * training.accumulate:
+        faults.append(
+            f"training.batch is {training.batch}; expected at least {processes * training.accumulate}, "
+            "one example for each part of each process"
+        )
+    if training.sharded and processes == 1:
+        faults.append("training.sharded divides a model between processes: start several with --processes")
+    return faults
 
 
 class Recipe(Settings):

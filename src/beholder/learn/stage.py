@@ -10,6 +10,7 @@ import torch
 from beholder.learn.attacks import AttackData, read_attack_data, require_held_out
 from beholder.learn.card import TrainingData, write_card
 from beholder.learn.data_loader import DataLoader, ImageCache
+from beholder.learn.devices import is_main_process, process_count
 from beholder.learn.evaluate import EvaluationSettings, Figure, evaluate, tune_tie_threshold
 from beholder.learn.examples import (
     Example,
@@ -34,7 +35,7 @@ from beholder.learn.rich.stage import learn_rich
 from beholder.learn.round_models import spans, write_round_table
 from beholder.learn.splits import Role, Split, split
 from beholder.learn.trackers import installed_trackers
-from beholder.learn.train import Progress, is_main_process, process_count
+from beholder.learn.train import Progress, parts_per_process
 from beholder.models.architectures import IMAGE_ALONE, architecture
 from beholder.models.trainable import Batch, Trainable
 from beholder.models.weights.checkpoint import Record, load_checkpoint, save_checkpoint
@@ -221,7 +222,7 @@ class _LabelTask:
         model = maker.build(maker.configure(settings, prompts, aspects), fresh=True)
         scales = label_scales(examples["train"], self.recipe.data)
         self.image_cache.prepare_all(model, job.store.folder / FEATURES_ROOM)
-        parts = process_count() * training.accumulate
+        parts = process_count() * parts_per_process(training)
         loader = DataLoader(
             model, self.image_cache, examples["train"], aspects, training.batch, parts, training.seed, scales
         )

@@ -2,54 +2,55 @@
 
 The trainer knows nothing of images or labels: it takes batches by step, and a function that validates the model.
 On a CPU it is deterministic: a run that was killed at any moment and resumed ends with exactly the weights of one
-that was not. Devices, several processes and mixed precision are handled by accelerate.
+that was not. Devices, several processes and mixed precision are handled by accelerate. Several processes train on
+the batches of one, each on its parts of them, and a run continues with any number of processes.
 """
 
 import logging
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Generic
 
 import torch
-from accelerate import Accelerator, PartialState
-from accelerate.state import AcceleratorState
 from torch import nn
-from torch.utils import deterministic
 
 from beholder.errors import TrainingError
-from beholder.learn.recipe import Training
+from beholder.learn.batch_norm import has_batch_norm, synchronise_batch_norm
+from beholder.learn.blocks import checkpoint_gradients, keep_activations
+from beholder.learn.devices import (
+    deterministic_algorithms,
+    make_accelerator,
+    process_count,
+    random_states,
+    same_everywhere,
+    seed_part,
+    set_random_states,
+)
+from beholder.learn.prefetch import BatchT, Loader, Prefetcher
+from beholder.learn.recipe import Training, faults_of_division
+from beholder.learn.sharding import (
+    Sharding,
+    clip_gradients,
+    full_optimiser_state,
+    full_weights,
+    load_full_optimiser_state,
+    load_full_weights,
+)
 from beholder.learn.state import Curve, Point, State, load_state, save_state
 from beholder.learn.tracking import UNTRACKED, Tracking
-from beholder.models.trainable import Movable, Trainable
+from beholder.models.trainable import ComparesImages, SkipsHeads, Trainable
 
 logger = logging.getLogger(__name__)
-
-BatchT = TypeVar("BatchT", bound=Movable)
-BatchT_co = TypeVar("BatchT_co", bound=Movable, covariant=True)
 
 Validate = Callable[[], Mapping[str, float]]
 """Returns measures on the validation examples; the first selects the best weights, and higher is better."""
 
 Progress = Callable[[int, int], None]
 """Is called with the steps done and the steps in all."""
-
-
-class Loader(Protocol[BatchT_co]):
-    """A data loader: batches by step, always the same batch for the same step."""
-
-    @property
-    def steps_per_epoch(self) -> int:
-        """Steps in which every example is seen once."""
-        ...
-
-    def __call__(self, step: int, part: int) -> BatchT_co:
-        """Return a part of the batch of a step, both counted from 0."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +67,9 @@ class TrainingSummary:
     stopped_early: bool
 
 
-def process_count() -> int:
-    """Return the number of processes that train together."""
-    return int(PartialState(cpu=_on_cpu()).num_processes)
-
-
-def is_main_process() -> bool:
-    """Return whether this process is the one that writes files."""
-    return bool(PartialState(cpu=_on_cpu()).is_main_process)
+def parts_per_process(training: Training) -> int:
+    """Return the parts of a batch that each process trains on."""
+    return training.parts // process_count() if training.parts else training.accumulate
 
 
 def train(
@@ -94,9 +90,22 @@ def train(
     ``fingerprint`` (of data, split and recipe) must be the same; without a saved state it starts from the
     beginning. ``tracking`` says where the curve is logged to, besides the summary.
     """
+    _refuse_what_cannot_be_divided(model, training)
     run = _Run(model, loader, validate, training, folder, fingerprint, tracking)
-    with _deterministic(run.device), tracking.running(run.accelerator):
+    with deterministic_algorithms(run.device), tracking.running(run.accelerator):
         return run.run_to_end(resume=resume, progress=progress)
+
+
+def _refuse_what_cannot_be_divided(model: Trainable[BatchT], training: Training) -> None:
+    """Raise an error, in every process, if these processes would not train what a single one does."""
+    processes = process_count()
+    faults = faults_of_division(training, processes)
+    if training.parts and has_batch_norm(model.module):
+        faults.append("training.parts is set; this model normalises over complete batches, leave it out")
+    if processes > 1 and isinstance(model, ComparesImages) and model.compares_images:
+        faults.append("this model compares all images of a batch with each other: train it in one process")
+    if faults:
+        raise TrainingError("; ".join(faults))
 
 
 def learning_rate_factor(step: int, steps: int, training: Training) -> float:
@@ -143,17 +152,26 @@ class _Run(Generic[BatchT]):
             folder,
         )
         self.fingerprint, self.tracking = fingerprint, tracking
-        AcceleratorState._reset_state()  # a run before this one may have had another precision
-        self.accelerator = Accelerator(
-            cpu=_on_cpu(), mixed_precision=_precision(training), **tracking.accelerator_settings(folder)
-        )
+        skips_heads = isinstance(model, SkipsHeads) and model.skips_heads
+        self.accelerator = make_accelerator(training, tracking, folder, skips_heads=skips_heads)
         self.device = self.accelerator.device
+        self.parts = parts_per_process(training)
+        self.first_part = self.accelerator.process_index * self.parts
+        self.seeds_parts = bool(training.parts) or self.accelerator.num_processes > 1
+        if self.accelerator.num_processes > 1:
+            synchronise_batch_norm(model.module)
+        if training.gradient_checkpointing and not checkpoint_gradients(model.module):
+            logger.warning("training.gradient_checkpointing has no effect: this model repeats no blocks")
+        self.loss: nn.Module = _Loss(model)
+        self.sharding = Sharding(self.loss) if training.sharded else None
         groups = model.parameter_groups(training.learning_rate, training.weight_decay)
         optimiser = torch.optim.AdamW(
             groups, lr=training.learning_rate, betas=training.betas, eps=training.epsilon, weight_decay=0.0
         )
         self.rates = [float(group["lr"]) for group in optimiser.param_groups]
-        self.loss, self.optimiser = self.accelerator.prepare(_Loss(model), optimiser)
+        self.optimiser = self.accelerator.prepare(optimiser)
+        if self.sharding is None:
+            self.loss = self.accelerator.prepare(self.loss)
         self.steps = training.steps or max(round((training.epochs or 0) * loader.steps_per_epoch), 1)
         self.points: list[Point] = []
         self.best: Point | None = None
@@ -164,11 +182,9 @@ class _Run(Generic[BatchT]):
     def run_to_end(self, *, resume: bool, progress: Progress | None) -> TrainingSummary:
         """Run the remaining steps."""
         step = self._begin(resume=resume)
-        parts = self.training.accumulate
+        own_parts = range(self.first_part, self.first_part + self.parts)
         stopped = self._out_of_patience()
-        with _Prefetcher(
-            self.loader, self.accelerator.process_index * parts, parts, step, self.steps
-        ) as prefetcher:
+        with Prefetcher(self.loader, own_parts, step, self.steps) as prefetcher:
             while step < self.steps and not stopped:
                 self._step(step, prefetcher.take(step))
                 step += 1
@@ -179,14 +195,21 @@ class _Run(Generic[BatchT]):
                     stopped = self._out_of_patience()
                 if step % self.training.save_every == 0 or step == self.steps or stopped:
                     self._save(step)
-        if self.training.keep_best and self.best is not None and self.best.step != step:
-            self.model.module.load_state_dict(dict(self._best_weights))
-        self.model.module.eval()
+        self._finish(step)
         selected = self.best if self.training.keep_best and self.best else Point(step, "validation", "", math.nan)
         early = stopped and step < self.steps
         return TrainingSummary(
             selected.step, step, selected.value, tuple(self.points), time.monotonic() - self.began, early
         )
+
+    def _finish(self, step: int) -> None:
+        """Leave the model complete, and with the weights that were selected."""
+        if self.sharding is not None:
+            self.sharding.undo()
+        keep_activations(self.model.module)
+        if self.training.keep_best and self.best is not None and self.best.step != step:
+            self.model.module.load_state_dict(dict(self._best_weights))
+        self.model.module.eval()
 
     def _begin(self, *, resume: bool) -> int:
         """Restore the saved state if there is one; return the step to start from."""
@@ -194,11 +217,11 @@ class _Run(Generic[BatchT]):
         if state is None:
             torch.manual_seed(self.training.seed + 1)
             return 0
-        self.model.module.load_state_dict(dict(state.weights))
-        self.optimiser.load_state_dict(state.optimiser)
+        load_full_weights(self.model.module, state.weights)
+        load_full_optimiser_state(self.optimiser.optimizer, state.optimiser)
         if self.accelerator.scaler is not None:
             self.accelerator.scaler.load_state_dict(state.scaler)
-        _set_random_states(state.random)
+        set_random_states(state.random)
         self.points, self.best, self.looks_since_best = list(state.curve), state.best, state.looks_since_best
         self._best_weights = state.best_weights
         self.began -= state.seconds
@@ -211,19 +234,15 @@ class _Run(Generic[BatchT]):
         for group, rate in zip(self.optimiser.param_groups, self.rates, strict=True):
             group["lr"] = rate * factor
         self.model.module.train()
-        total_loss = 0.0
-        for part, batch in enumerate(batches):
-            last = part == len(batches) - 1
-            with nullcontext() if last else self.accelerator.no_sync(self.loss), self.accelerator.autocast():
-                loss = self.loss(batch.to(self.device)) / len(batches)
-            self.accelerator.backward(loss)
-            total_loss += float(loss.detach())
+        total_loss = self._backward(step, batches)
         if not math.isfinite(total_loss):
             raise TrainingError(
                 f"the loss is {total_loss} at step {step}: lower the learning rate, or clip gradients"
             )
+        if self.sharding is not None:
+            self.sharding.average_complete_gradients()
         if self.training.clip:
-            self.accelerator.clip_grad_norm_(self.loss.parameters(), self.training.clip)
+            self._clip(self.training.clip)
         self.optimiser.step()
         self.optimiser.zero_grad()
         self.model.after_step()
@@ -236,11 +255,36 @@ class _Run(Generic[BatchT]):
             )
             logger.info("step %d of %d: loss %.4f", step + 1, self.steps, total_loss)
 
+    def _backward(self, step: int, batches: list[BatchT]) -> float:
+        """Add up the gradients of this process's parts of a batch; return the loss of the complete batch."""
+        total_loss = 0.0
+        for part, batch in enumerate(batches):
+            last = part == len(batches) - 1
+            if self.seeds_parts:
+                seed_part(self.training.seed, step, self.first_part + part)
+            synchronising = nullcontext() if last or self.sharding else self.accelerator.no_sync(self.loss)
+            with synchronising, self.accelerator.autocast():
+                loss = self.loss(batch.to(self.device)) / len(batches)
+            self.accelerator.backward(loss)
+            total_loss += float(loss.detach())
+        if self.accelerator.num_processes == 1:
+            return total_loss
+        return float(self.accelerator.reduce(torch.tensor(total_loss, device=self.device), reduction="mean"))
+
+    def _clip(self, largest: float) -> None:
+        if self.sharding is None:
+            self.accelerator.clip_grad_norm_(self.loss.parameters(), largest)
+        else:
+            self.accelerator.unscale_gradients()
+            clip_gradients(self.loss.parameters(), largest)
+
     def _validate(self, step: int) -> None:
         """Validate the model, and copy its weights if it is the best so far."""
         self.model.module.eval()
-        with torch.no_grad(), self.accelerator.autocast():
-            points = [Point(step, "validation", measure, value) for measure, value in self.validate().items()]
+        gathered = self.sharding.gathered() if self.sharding else nullcontext()
+        with gathered, torch.no_grad(), self.accelerator.autocast():
+            measures_here = same_everywhere(self.validate())
+        points = [Point(step, "validation", measure, value) for measure, value in measures_here.items()]
         self._record(points)
         measures = ", ".join(f"{point.measure} {point.value:.4f}" for point in points)
         logger.info("step %d of %d: validation %s", step, self.steps, measures)
@@ -259,14 +303,17 @@ class _Run(Generic[BatchT]):
         return self.training.patience is not None and self.looks_since_best >= self.training.patience
 
     def _save(self, step: int) -> None:
-        if self.accelerator.is_main_process:
+        is_main = self.accelerator.is_main_process
+        weights = full_weights(self.model.module, keep=is_main)
+        optimiser = full_optimiser_state(self.optimiser.optimizer, keep=is_main)
+        if is_main:
             state = State(
                 fingerprint=self.fingerprint,
                 step=step,
-                weights=self.model.module.state_dict(),
-                optimiser=self.optimiser.state_dict(),
+                weights=weights,
+                optimiser=optimiser,
                 scaler=self.accelerator.scaler.state_dict() if self.accelerator.scaler is not None else {},
-                random=_random_states(),
+                random=random_states(),
                 curve=tuple(self.points),
                 best=self.best,
                 best_weights=self._best_weights,
@@ -277,72 +324,5 @@ class _Run(Generic[BatchT]):
         self.accelerator.wait_for_everyone()
 
 
-class _Prefetcher(Generic[BatchT]):
-    """This process's parts of each batch; the next batch is prepared while the current one trains."""
-
-    def __init__(self, loader: Loader[BatchT], first_part: int, parts: int, step: int, steps: int) -> None:
-        self._loader, self._parts, self._steps = loader, range(first_part, first_part + parts), steps
-        self._pool = ThreadPoolExecutor(1)
-        self._next: Future[list[BatchT]] | None = self._pool.submit(self._load, step) if step < steps else None
-
-    def __enter__(self) -> "_Prefetcher[BatchT]":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._pool.shutdown(cancel_futures=True)
-
-    def take(self, step: int) -> list[BatchT]:
-        """Return the parts of this step; steps must be taken in order."""
-        assert self._next is not None
-        batches = self._next.result()
-        self._next = self._pool.submit(self._load, step + 1) if step + 1 < self._steps else None
-        return batches
-
-    def _load(self, step: int) -> list[BatchT]:
-        return [self._loader(step, part) for part in self._parts]
-
-
-@contextmanager
-def _deterministic(device: torch.device) -> Iterator[None]:
-    """Use only deterministic algorithms on a CPU; on other devices some may not exist.
-
-    Torch would then also fill uninitialised memory, which takes a twentieth of the time; nothing here reads it.
-    """
-    deterministic_before = torch.are_deterministic_algorithms_enabled()
-    fill_before = deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]
-    torch.use_deterministic_algorithms(deterministic_before or device.type == "cpu")
-    deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
-    try:
-        yield
-    finally:
-        torch.use_deterministic_algorithms(deterministic_before)
-        deterministic.fill_uninitialized_memory = fill_before  # type: ignore[attr-defined]
-
-
-def _on_cpu() -> bool:
-    """Return whether to train on the CPU: only if there is no accelerator."""
-    return not torch.accelerator.is_available()
-
-
-def _precision(training: Training) -> str:
-    """Return accelerate's name of the precision."""
-    if training.precision != "auto":
-        return "no" if training.precision == "fp32" else training.precision
-    if not torch.cuda.is_available():
-        return "no"
-    return "bf16" if torch.cuda.is_bf16_supported() else "fp16"
-
-
 def _copy_weights(module: nn.Module) -> dict[str, torch.Tensor]:
-    return {name: value.detach().cpu().clone() for name, value in module.state_dict().items()}
-
-
-def _random_states() -> list[torch.Tensor]:
-    """Return the random states of the CPU and of every GPU."""
-    return [torch.get_rng_state(), *(torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [])]
-
-
-def _set_random_states(states: list[torch.Tensor]) -> None:
-    torch.set_rng_state(states[0])
-    if len(states) > 1 and torch.cuda.is_available():
-        torch.cuda.set_rng_state_all(states[1:])
+    return {name: value.cpu().clone() for name, value in full_weights(module).items()}

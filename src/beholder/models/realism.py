@@ -22,6 +22,7 @@ from torch import nn
 from torch.nn import functional
 
 from beholder.errors import LabelsError
+from beholder.models.division import part_weight
 from beholder.models.encoders.catalogue import ENCODERS, load_encoder
 from beholder.models.encoders.differentiable import prepare_with_gradients
 from beholder.models.encoders.encoder import Encoder
@@ -128,11 +129,12 @@ class Realism:
 
     def loss(self, batch: Batch) -> torch.Tensor:
         """The negative log-likelihood of the answers, averaged over labels."""
-        columns, outputs = self._shared_aspects(batch)
+        self._shared_aspects(batch.division.batch_labels if batch.division else batch)
+        columns, outputs = self._shared_aspects(batch, may_lack=True)
         logits = self._network(batch.pixels)[:, outputs]
         generated, answers = _counts(batch, columns)
         likelihood = log_likelihood(generated, answers, logits, self._network.log_dispersion[outputs])
-        return -likelihood.sum() / (answers > 0).sum()
+        return -likelihood.sum() / (answers > 0).sum().clamp_min(1) * part_weight(batch, self._labelled)
 
     def predict(self, batch: Batch) -> Mapping[str, torch.Tensor]:
         """For each aspect the proportion of raters who would call each image generated, (images,)."""
@@ -165,15 +167,22 @@ class Realism:
         with torch.no_grad():
             self._network.log_dispersion.clamp_(low, high)
 
-    def _shared_aspects(self, batch: Batch) -> tuple[list[int], list[int]]:
-        """Columns of a batch and outputs of the network, for the aspects that both have and raters answered."""
+    def _labelled(self, labels: Batch) -> float:
+        columns = [labels.aspects.index(aspect) for aspect in self._aspects if aspect in labels.aspects]
+        return float((labels.answers[:, columns] > 0).sum())
+
+    def _shared_aspects(self, batch: Batch, *, may_lack: bool = False) -> tuple[list[int], list[int]]:
+        """Columns of a batch and outputs of the network, for the aspects that both have and raters answered.
+
+        A part of a batch may have none.
+        """
         both = [
             (batch.aspects.index(aspect), output)
             for output, aspect in enumerate(self._aspects)
             if aspect in batch.aspects
         ]
         answered = [(column, output) for column, output in both if batch.answers[:, column].any()]
-        if not answered:
+        if not answered and not may_lack:
             names = ", ".join(self._aspects)
             fault = f"of a batch, nobody was asked about {names}; shares need the number of answers"
             raise LabelsError("labels", [fault])

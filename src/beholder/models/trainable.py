@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from torch import nn
 
+from beholder.models.division import Division
 from beholder.models.encoders.encoder import Encoder
 from beholder.tables.provenance import Plain
 
@@ -63,7 +64,11 @@ class Trainable(Protocol[Batch_contra]):
         ...
 
     def loss(self, batch: Batch_contra) -> torch.Tensor:
-        """The loss, a scalar with a gradient."""
+        """The loss, a scalar with a gradient.
+
+        Of a part of a batch it is weighted by :func:`beholder.models.division.part_weight`, so that the mean over
+        the parts is the loss of the batch.
+        """
         ...
 
     def predict(self, batch: Batch_contra) -> Mapping[str, torch.Tensor]:
@@ -85,6 +90,26 @@ class UsesEncoders(Protocol):
     @property
     def encoders(self) -> Sequence[Encoder]:
         """The frozen encoders; none where the model takes pixels after all."""
+        ...
+
+
+@runtime_checkable
+class ComparesImages(Protocol):
+    """A model whose loss may compare all images of a batch with each other, so that processes cannot share one."""
+
+    @property
+    def compares_images(self) -> bool:
+        """Whether it does, by its settings."""
+        ...
+
+
+@runtime_checkable
+class SkipsHeads(Protocol):
+    """A model that leaves out heads without labels in a batch, so that their parameters get no gradient."""
+
+    @property
+    def skips_heads(self) -> bool:
+        """Whether it does, by its settings."""
         ...
 
 
@@ -122,6 +147,8 @@ class Batch:
     """Raters' mean rating of each image, (images, aspects); nan where it was not rated."""
     answers: torch.Tensor
     """Number of answers behind each rating, (images, aspects); 0 where there are none or it is unknown."""
+    division: Division["Batch"] | None = None
+    """Where this is a part of a batch: its place in it."""
 
     def to(self, device: torch.device) -> Self:
         """The same batch on another device."""

@@ -10,12 +10,20 @@ import torch
 from numpy.typing import NDArray
 
 from beholder.images.in_order import batches
-from beholder.learn.data_loader import THREADS, ImageCache, augmentation_rng, example_indices, steps_per_epoch
+from beholder.learn.data_loader import (
+    THREADS,
+    ImageCache,
+    augmentation_rng,
+    example_indices,
+    step_seed,
+    steps_per_epoch,
+)
 from beholder.learn.rich.examples import RichExample
 from beholder.learn.rich.heatmaps import HeatmapCache, resize_maps
 from beholder.learn.rich.word_exchange import WordExchanges
+from beholder.models.division import Division
 from beholder.models.rich_feedback.augment import Augmentation, Maps, augment
-from beholder.models.rich_feedback.trainable import RichBatch, RichTrainable
+from beholder.models.rich_feedback.trainable import Outputs, RichBatch, RichTrainable
 
 PROMPT_ASPECTS = ("alignment", "overall", "misalignment")
 """Scores and heatmaps that depend on the prompt."""
@@ -51,25 +59,30 @@ class RichDataLoader:
     def __call__(self, step: int, part: int) -> RichBatch:
         """Return part ``part`` of the batch of step ``step``, both counted from 0."""
         indices = example_indices(
-            step, part, examples=len(self.examples), batch=self.batch, parts=self.parts, seed=self.seed
+            step, examples=len(self.examples), batch=self.batch, parts=self.parts, seed=self.seed
         )
-        rngs = augmentation_rng(step, part, self.seed).spawn(len(indices))
-        examples = [self.examples[index] for index in indices]
-        if step < self.named * self.steps_per_epoch:
-            return self._naming_batch(examples, rngs)
-        if step >= self.plain_from * self.steps_per_epoch:
-            return rich_batch(examples, self.model, self.image_cache, self.heatmap_cache, self.augmentation, rngs)
-        exchanged = [self._maybe_exchange(example, rng) for example, rng in zip(examples, rngs, strict=True)]
-        batch = rich_batch(exchanged, self.model, self.image_cache, self.heatmap_cache, self.augmentation, rngs)
-        if self.augmentation.moves:  # the maps of the examples are not those of the batch
+        rngs = [augmentation_rng(step, number, self.seed) for number in range(len(indices))]
+        only_naming = step < self.named * self.steps_per_epoch
+        exchanging = not only_naming and step < self.plain_from * self.steps_per_epoch
+        originals = [self.examples[index] for index in indices]
+        examples = originals
+        if only_naming:
+            examples = [replace(example, mapped=()) for example in originals]
+        elif exchanging:
+            examples = [self._maybe_exchange(example, rng) for example, rng in zip(originals, rngs, strict=True)]
+        rows = slice(part, None, self.parts)
+        batch = rich_batch(
+            examples[rows], self.model, self.image_cache, self.heatmap_cache, self.augmentation, rngs[rows]
+        )
+        labels = rich_labels(examples, self.model.settings)
+        if exchanging and not self.augmentation.moves:  # else the maps of the originals are not those of the batch
+            maps = [self.heatmap_cache.resized(each, self.model.settings.heatmaps) for each in originals[rows]]
+            batch = replace(batch, image_heatmaps=torch.from_numpy(np.stack(maps)))
+            labels = replace(labels, image_heatmaps=rich_labels(originals, self.model.settings).heatmaps)
+        batch = replace(batch, only_naming=only_naming)
+        if self.parts == 1:
             return batch
-        maps = [self.heatmap_cache.resized(example, self.model.settings.heatmaps) for example in examples]
-        return replace(batch, image_heatmaps=torch.from_numpy(np.stack(maps)))
-
-    def _naming_batch(self, examples: Sequence[RichExample], rngs: Sequence[np.random.Generator]) -> RichBatch:
-        unmapped = [replace(example, mapped=()) for example in examples]
-        batch = rich_batch(unmapped, self.model, self.image_cache, self.heatmap_cache, self.augmentation, rngs)
-        return replace(batch, only_naming=True)
+        return replace(batch, division=Division(batch, labels, part, self.parts, step_seed(step, self.seed)))
 
     def _maybe_exchange(self, example: RichExample, rng: np.random.Generator) -> RichExample:
         """Return the example, by chance with another prompt and then without the labels that depend on it."""
@@ -83,6 +96,20 @@ class RichDataLoader:
         scores = {aspect: score for aspect, score in example.scores.items() if aspect not in PROMPT_ASPECTS}
         mapped = tuple(aspect for aspect in example.mapped if aspect not in PROMPT_ASPECTS)
         return replace(example, prompt=exchanged[0], misaligned=exchanged[1], scores=scores, mapped=mapped)
+
+
+def rich_labels(examples: Sequence[RichExample], outputs: Outputs) -> RichBatch:
+    """Return prompts and labels of examples without images; of a heatmap, one pixel says whether there is one."""
+    heatmaps = [
+        [0.0 if aspect in example.mapped else np.nan for aspect in outputs.heatmaps] for example in examples
+    ]
+    return RichBatch(
+        pixels=torch.empty(0),
+        prompts=tuple(example.prompt for example in examples),
+        heatmaps=torch.tensor(heatmaps, dtype=torch.float32).reshape(len(examples), len(outputs.heatmaps), 1, 1),
+        scores=_scores(examples, outputs),
+        misaligned=tuple(example.misaligned for example in examples),
+    )
 
 
 def rich_batch(
@@ -107,14 +134,18 @@ def rich_batch(
 
     with ThreadPoolExecutor(THREADS) as pool:
         pixels_and_maps = list(pool.map(load, range(len(examples))))
-    scores = [[example.scores.get(aspect, np.nan) for aspect in settings.scores] for example in examples]
     return RichBatch(
         pixels=torch.from_numpy(np.stack([pixels for pixels, _ in pixels_and_maps])),
         prompts=tuple(example.prompt for example in examples),
         heatmaps=torch.from_numpy(np.stack([maps for _, maps in pixels_and_maps])),
-        scores=torch.tensor(scores, dtype=torch.float32).reshape(len(examples), len(settings.scores)),
+        scores=_scores(examples, settings),
         misaligned=tuple(example.misaligned for example in examples),
     )
+
+
+def _scores(examples: Sequence[RichExample], outputs: Outputs) -> torch.Tensor:
+    scores = [[example.scores.get(aspect, np.nan) for aspect in outputs.scores] for example in examples]
+    return torch.tensor(scores, dtype=torch.float32).reshape(len(examples), len(outputs.scores))
 
 
 def labelled_batches(

@@ -12,6 +12,7 @@ import torch
 from beholder.errors import LabelsError, RecipeError
 from beholder.learn.card import TrainingData
 from beholder.learn.data_loader import ImageCache, steps_per_epoch
+from beholder.learn.devices import is_main_process, process_count
 from beholder.learn.evaluate import Figure
 from beholder.learn.job import FoldOutcome, Job, LearnOutcome, fingerprint_of, learn
 from beholder.learn.recipe import Recipe, Rich
@@ -29,7 +30,7 @@ from beholder.learn.rich.predict import (
 from beholder.learn.rich.statistics import RichPrediction
 from beholder.learn.rich.word_exchange import find_word_exchanges
 from beholder.learn.splits import Role, Split
-from beholder.learn.train import Progress, is_main_process, process_count
+from beholder.learn.train import Progress, parts_per_process
 from beholder.models.architectures import rich_architecture
 from beholder.models.rich_feedback.augment import CHANCES
 from beholder.models.rich_feedback.grounded.model import GroundedModel
@@ -140,7 +141,7 @@ class RichFeedbackTask:
         _refuse_unlabelled(model.settings, examples["train"])
         _refuse_ineffective_settings(model, rich)
         self.image_cache.prepare_all(model, job.store.folder / FEATURES_ROOM)
-        parts = process_count() * training.accumulate
+        parts = process_count() * parts_per_process(training)
         epochs = training.epochs or (training.steps or 0) / steps_per_epoch(len(examples["train"]), training.batch)
         loader = RichDataLoader(
             model,

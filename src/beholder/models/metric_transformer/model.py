@@ -21,6 +21,7 @@ from pydantic import Field, model_validator
 from torch import nn
 
 from beholder.errors import LabelsError
+from beholder.models.division import part_weight
 from beholder.models.encoders.catalogue import ENCODERS, load_encoder
 from beholder.models.encoders.encoder import Encoder
 from beholder.models.metric_transformer.attention import MetricNetwork, Shape
@@ -160,13 +161,17 @@ class MetricTransformer:
         """The mean squared error over all available ratings, summed over the networks."""
         columns = [batch.aspects.index(metric) for metric in self._metrics if metric in batch.aspects]
         outputs = [output for output, metric in enumerate(self._metrics) if metric in batch.aspects]
+
+        def count(labels: Batch) -> float:
+            return float((~labels.ratings[:, columns].isnan()).sum())
+
+        if not count(batch.division.batch_labels if batch.division else batch):
+            raise LabelsError("labels", [f"none of a batch rates {', '.join(self._metrics)}"])
         rated = batch.ratings[:, columns]
         labelled = ~rated.isnan()
-        if not labelled.any():
-            raise LabelsError("labels", [f"none of a batch rates {', '.join(self._metrics)}"])
         scores = self._scores(batch)[:, :, outputs]  # (members, images, metrics)
         errors = (scores - rated.nan_to_num()) ** 2 * labelled
-        return errors.sum((1, 2)).div(labelled.sum()).sum()
+        return errors.sum((1, 2)).div(labelled.sum().clamp_min(1)).sum() * part_weight(batch, count)
 
     def predict(self, batch: Batch) -> Mapping[str, torch.Tensor]:
         """Each metric's scores, the mean over the networks."""

@@ -21,6 +21,7 @@ from torch.nn import functional
 from transformers.models.blip.modeling_blip_text import BlipTextModel
 
 from beholder.errors import LabelsError, RecipeError
+from beholder.models.division import part_weight
 from beholder.models.encoders.preprocessing import CLIP_MEAN, CLIP_STD, Preprocessing
 from beholder.models.preference.image_reward_state import FILES, rename_tensors
 from beholder.models.recipe_settings import MULTIPLES, check_multiples, validate_settings
@@ -230,16 +231,18 @@ class ImageReward:
 
     def loss(self, batch: Batch) -> torch.Tensor:
         """The mean of −log σ(r_better − r_worse) over the pairs of a batch without ties, weighted."""
-        decided = batch.soft_labels != 0.5
-        if not bool(decided.any()):
+        if not _weight_of_decided(batch.division.batch_labels if batch.division else batch):
             raise LabelsError(
                 "labels", ["no two images of which one was preferred; this model is not trained on ties"]
             )
         texts = self.encode_prompts(batch.prompts)[batch.prompt_of]
         rewards = self._network(self.encode_images(batch.pixels), texts)
+        decided = batch.soft_labels != 0.5
+        if not bool(decided.any()):
+            return rewards.sum() * 0
         losses = ranking_losses(rewards[batch.pairs[decided]], batch.soft_labels[decided])
         weights = batch.pair_weights[decided]
-        return (losses * weights).sum() / weights.sum()
+        return (losses * weights).sum() / weights.sum() * part_weight(batch, _weight_of_decided)
 
     def predict(self, batch: Batch) -> Mapping[str, torch.Tensor]:
         """The scores of the images."""
@@ -254,6 +257,11 @@ def ranking_losses(rewards: torch.Tensor, soft_labels: torch.Tensor) -> torch.Te
     """−log σ(better − worse) of each pair: (pairs, 2), (pairs,) → (pairs,); the first is better above ½."""
     difference = (rewards[:, 0] - rewards[:, 1]) * torch.sign(soft_labels - 0.5)
     return functional.softplus(-difference)
+
+
+def _weight_of_decided(labels: Batch) -> float:
+    """Sum of the weights of the pairs without ties."""
+    return float(labels.pair_weights[labels.soft_labels != 0.5].sum())
 
 
 def freeze(network: RewardNetwork, text_blocks: int | None = None, image_blocks: int | None = None) -> None:

@@ -21,6 +21,7 @@ from torch import nn
 from torch.nn import functional
 
 from beholder.errors import LabelsError, RecipeError
+from beholder.models.division import part_weight
 from beholder.models.encoders.preprocessing import CLIP_MEAN, CLIP_STD, Preprocessing
 from beholder.models.preference.clip import Clip
 from beholder.models.preference.clip_config import ClipConfig, clip_config_of, plain_config
@@ -202,7 +203,9 @@ class TwoTower:
         )
         logits = self._clip.logit_scale.exp() * cosine
         losses = pair_losses(logits[batch.pairs], batch.soft_labels) * batch.pair_weights
-        return losses.sum() if self._config["reduction"] == "sum" else losses.sum() / batch.pair_weights.sum()
+        if self._config["reduction"] == "sum":
+            return losses.sum() * (batch.division.parts if batch.division else 1)
+        return losses.sum() / batch.pair_weights.sum() * part_weight(batch, _weight_of_pairs)
 
     def predict(self, batch: Batch) -> Mapping[str, torch.Tensor]:
         """The scores of the images."""
@@ -222,6 +225,10 @@ def pair_losses(logits: torch.Tensor, soft_labels: torch.Tensor) -> torch.Tensor
     """
     difference = logits[:, 0] - logits[:, 1]
     return functional.softplus(-difference) * soft_labels + functional.softplus(difference) * (1 - soft_labels)
+
+
+def _weight_of_pairs(labels: Batch) -> float:
+    return float(labels.pair_weights.sum())
 
 
 def freeze(clip: Clip, text_blocks: int | None = None, image_blocks: int | None = None) -> None:

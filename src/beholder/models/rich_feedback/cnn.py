@@ -1,7 +1,7 @@
 """Convolutions with heads for scores and heatmaps: the baseline that does not read the prompt."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal
 
 import numpy as np
@@ -12,6 +12,7 @@ from PIL import Image
 from pydantic import Field, model_validator
 from torch import nn
 
+from beholder.models.division import part_weight
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.differentiable import prepare_with_gradients
 from beholder.models.encoders.encoder import Encoder
@@ -20,7 +21,7 @@ from beholder.models.encoders.preprocessing import HALF, Preprocessing
 from beholder.models.recipe_settings import validate_settings
 from beholder.models.rich_feedback.calibration import Calibration, OutputScales, rescale
 from beholder.models.rich_feedback.heads import HeatmapHead, ScoreHead
-from beholder.models.rich_feedback.losses import heatmap_loss, score_loss
+from beholder.models.rich_feedback.losses import count_heatmaps, count_scores, heatmap_loss, score_loss
 from beholder.models.rich_feedback.settings import GRIDS, HEATMAPS, SCORES, Heads, Losses
 from beholder.models.rich_feedback.stems import GridStem
 from beholder.models.rich_feedback.trainable import FeedbackTensors, RichBatch, RichFeedback
@@ -143,9 +144,11 @@ class RichCnn:
         total = torch.zeros((), device=batch.pixels.device)
         for column, aspect in enumerate(self.settings.heatmaps):
             logits = self._module.heatmaps[aspect](tokens)
-            total = total + weights.heatmap * heatmap_loss(logits, batch.heatmaps[:, column], weights.floor)
+            weight = weights.heatmap * part_weight(batch, partial(count_heatmaps, column=column))
+            total = total + weight * heatmap_loss(logits, batch.heatmaps[:, column], weights.floor)
         for column, aspect in enumerate(self.settings.scores):
-            total = total + weights.score * score_loss(self._module.score(tokens, aspect), batch.scores[:, column])
+            weight = weights.score * part_weight(batch, partial(count_scores, column=column))
+            total = total + weight * score_loss(self._module.score(tokens, aspect), batch.scores[:, column])
         return total
 
     def predict(self, batch: RichBatch) -> Mapping[str, torch.Tensor]:

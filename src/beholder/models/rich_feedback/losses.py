@@ -1,9 +1,13 @@
-"""The losses of heatmaps, scores, the written prompt and named words; missing labels do not count."""
+"""The losses of heatmaps, scores, the written prompt and named words; missing labels do not count.
+
+The counts of labels are those that the losses are means over.
+"""
 
 import torch
 from torch.nn import functional
 
 from beholder.models.rich_feedback.keywords import IGNORED
+from beholder.models.rich_feedback.trainable import RichBatch
 
 
 def heatmap_loss(logits: torch.Tensor, marked: torch.Tensor, floor: float) -> torch.Tensor:
@@ -49,3 +53,22 @@ def naming_loss(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     if not labelled.any():
         return logits.sum() * 0
     return functional.binary_cross_entropy_with_logits(logits[labelled], labels[labelled])
+
+
+def count_scores(batch: RichBatch, column: int) -> float:
+    """Return how many images have the score of a column."""
+    return float((~batch.scores[:, column].isnan()).sum())
+
+
+def count_heatmaps(batch: RichBatch, column: int) -> float:
+    """Return how many images have the heatmap of a column."""
+    return _count_maps(batch.heatmaps, column)
+
+
+def count_image_heatmaps(batch: RichBatch, column: int) -> float:
+    """Return how many images have the heatmap of a column, whatever words of their prompts were exchanged."""
+    return _count_maps(batch.heatmaps if batch.image_heatmaps is None else batch.image_heatmaps, column)
+
+
+def _count_maps(heatmaps: torch.Tensor, column: int) -> float:
+    return float((~heatmaps[:, column].isnan().flatten(1).any(1)).sum())

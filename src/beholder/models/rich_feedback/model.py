@@ -26,9 +26,10 @@ from beholder.models.rich_feedback.losses import (
     score_loss,
     writing_loss,
 )
-from beholder.models.rich_feedback.naming import naming_labels
+from beholder.models.rich_feedback.naming import naming_task
 from beholder.models.rich_feedback.network import Encoded, RichFeedbackNetwork
 from beholder.models.rich_feedback.settings import KEYWORDS, RichFeedbackSettings
+from beholder.models.rich_feedback.task_drawing import DrawnTasks, draw_tasks
 from beholder.models.rich_feedback.tokenizer import (
     TOKENIZER,
     PromptTokenizer,
@@ -67,6 +68,11 @@ class RichFeedbackModel:
         """The configuration that builds the same model."""
         return self.settings.model_dump(mode="json")
 
+    @property
+    def skips_heads(self) -> bool:
+        """Heads of tasks that are not drawn, and all while only naming is trained."""
+        return True
+
     @cached_property
     def encoders(self) -> tuple[Encoder, ...]:
         """The frozen encoder; none where the tower takes pixels."""
@@ -95,8 +101,9 @@ class RichFeedbackModel:
         total = naming * self._naming_loss(tokens, batch) if naming else torch.zeros((), device=tokens.device)
         if batch.only_naming:
             return total
-        for task, rows, encoded in self._encode_tasks(tokens, batch, draw=self._module.training):
-            total = total + self._loss(task, rows, encoded, batch)
+        drawn = draw_tasks(batch, len(self.settings.tasks), self._tasks_drawn())
+        for task, rows, encoded in self._encode_tasks(tokens, batch, drawn=drawn):
+            total = total + self._loss(task, rows, encoded, batch) * self._task_weight(task, batch, drawn)
         return total
 
     def predict(self, batch: RichBatch) -> Mapping[str, torch.Tensor]:
@@ -104,7 +111,7 @@ class RichFeedbackModel:
         return {
             task.removesuffix(" score"): self._module.score(encoded, task.removesuffix(" score")).sigmoid()
             for task, _, encoded in self._encode_tasks(
-                self._module.encode_images(batch.pixels), batch, draw=False, tasks=self._score_tasks()
+                self._module.encode_images(batch.pixels), batch, tasks=self._score_tasks()
             )
         }
 
@@ -158,7 +165,12 @@ class RichFeedbackModel:
         return RichFeedback(maps, scores, misaligned)
 
     def _encode_tasks(
-        self, tokens: torch.Tensor, batch: RichBatch, *, draw: bool, tasks: Sequence[str] | None = None
+        self,
+        tokens: torch.Tensor,
+        batch: RichBatch,
+        *,
+        drawn: DrawnTasks | None = None,
+        tasks: Sequence[str] | None = None,
     ) -> Iterator[tuple[str, torch.Tensor, Encoded]]:
         """Each task with the rows for which it is computed, and the encoder's output for them."""
         tasks = self.settings.tasks if tasks is None else tasks
@@ -167,11 +179,8 @@ class RichFeedbackModel:
             encoded = self._encode(tokens, batch.prompts, None)
             yield from ((task, every, encoded) for task in tasks)
             return
-        requested = torch.ones(len(batch), len(tasks), dtype=torch.bool)
-        if draw and self.settings.tasks_per_image and self.settings.tasks_per_image < len(tasks):
-            requested = torch.rand(requested.shape).argsort(1) < self.settings.tasks_per_image
         for column, task in enumerate(tasks):
-            rows = every[requested[:, column]]
+            rows = every if drawn is None else every[drawn.of_part[:, column]]
             if len(rows):
                 prompts = [batch.prompts[int(row)] for row in rows]
                 yield task, rows, self._encode(tokens[rows.to(tokens.device)], prompts, task)
@@ -198,17 +207,53 @@ class RichFeedbackModel:
         encoded, marked = _labelled_rows(encoded, marked)
         return weights.heatmap * heatmap_loss(self._module.heatmap(encoded, aspect), marked, weights.floor)
 
+    def _tasks_drawn(self) -> int | None:
+        """How many tasks are drawn for an image; None: it is trained on all."""
+        draws = self.settings.variant != "multi-head" and self._module.training
+        return self.settings.tasks_per_image if draws else None
+
+    def _task_weight(self, task: str, batch: RichBatch, drawn: DrawnTasks) -> float:
+        """The weight of the mean loss of a task over a part of a batch; as :func:`part_weight`."""
+        division, column = batch.division, self.settings.tasks.index(task)
+        if division is None:
+            return 1.0
+        labelled = self._count_labels(task, division.batch_labels, drawn.of_batch[:, column])
+        in_part = self._count_labels(task, division.part_labels, drawn.of_part[:, column])
+        return in_part * division.parts / labelled if labelled else 0.0
+
+    def _count_labels(self, task: str, labels: RichBatch, rows: torch.Tensor) -> float:
+        """How many labels of a task the rows have: images, or for keywords what is written."""
+        if task == KEYWORDS:
+            return float(sum(self._written_length(labels, row) for row in rows.nonzero()[:, 0].tolist()))
+        if task in self._score_tasks():
+            scores = labels.scores[:, self.settings.scores.index(task.removesuffix(" score"))]
+            return float((~scores[rows].isnan()).sum())
+        maps = labels.heatmaps[:, self.settings.heatmaps.index(task.removesuffix(" heatmap"))]
+        return float((~maps[rows].isnan().flatten(1).any(1)).sum())
+
+    def _written_length(self, labels: RichBatch, row: int) -> int:
+        """How many tokens, or choices, the loss of the written prompt counts."""
+        marked = labels.misaligned[row]
+        if marked is None:
+            return 0
+        words = self._words(labels.prompts[row])
+        if self.settings.losses.writing == "choices":
+            return min(len(words), len(marked))
+        return len(mark_prompt(words, marked[: len(words)], self.tokenizer).token_ids)
+
+    def _words(self, prompt: str) -> list[tuple[int, ...]]:
+        return self.tokenizer.encode_prompt(prompt, self.settings.text.longest)[1]
+
     def _naming_loss(self, tokens: torch.Tensor, batch: RichBatch) -> torch.Tensor:
         """Each image shows the words that raters did not mark, and none of the other images' words.
 
         Misaligned words are not labelled.
         """
-        words = [self.tokenizer.encode_prompt(prompt, self.settings.text.longest)[1] for prompt in batch.prompts]
-        vocabulary, labels = naming_labels(words, batch.misaligned)
-        if not vocabulary:
+        naming = naming_task(batch, self._words)
+        if not naming.vocabulary:
             return tokens.sum() * 0
-        logits = self._module.naming_logits(tokens, torch.tensor(vocabulary, device=tokens.device))
-        return naming_loss(logits, labels.to(tokens.device))
+        logits = self._module.naming_logits(tokens, torch.tensor(naming.vocabulary, device=tokens.device))
+        return naming_loss(logits, naming.labels.to(tokens.device)) * naming.weight
 
     def _writing_loss(self, rows: torch.Tensor, encoded: Encoded, batch: RichBatch) -> torch.Tensor:
         labelled = [index for index, row in enumerate(rows.tolist()) if batch.misaligned[row] is not None]
@@ -217,7 +262,7 @@ class RichFeedbackModel:
         texts, successors, flags = [], list[int](), list[float]()
         for index in labelled:
             row = int(rows[index])
-            words = self.tokenizer.encode_prompt(batch.prompts[row], self.settings.text.longest)[1]
+            words = self._words(batch.prompts[row])
             marked = (batch.misaligned[row] or ())[: len(words)]
             texts.append(mark_prompt(words, marked, self.tokenizer))
             successors += unmarked_successors(words, self.tokenizer)
@@ -235,7 +280,7 @@ class RichFeedbackModel:
     def _misaligned_probabilities(
         self, encoded: Encoded, prompts: Sequence[str]
     ) -> tuple[NDArray[np.float64], ...]:
-        words = [self.tokenizer.encode_prompt(prompt, self.settings.text.longest)[1] for prompt in prompts]
+        words = [self._words(prompt) for prompt in prompts]
         decoder = CachedDecoder(self._module, encoded, self.tokenizer.mark[0])
         probabilities = misaligned_probabilities(words, self.tokenizer, decoder.mark_margins)
         counts = [len(split_words(prompt)) for prompt in prompts]

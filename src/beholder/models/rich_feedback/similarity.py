@@ -8,6 +8,7 @@ pixels.
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -18,10 +19,11 @@ from pydantic import Field
 from torch import nn
 from torch.nn import functional
 
+from beholder.models.division import part_weight
 from beholder.models.encoders.preprocessing import Preprocessing
 from beholder.models.preference import two_tower
 from beholder.models.recipe_settings import validate_settings
-from beholder.models.rich_feedback.losses import score_loss
+from beholder.models.rich_feedback.losses import count_scores, score_loss
 from beholder.models.rich_feedback.settings import SCORES
 from beholder.models.rich_feedback.trainable import RichBatch, RichFeedback
 from beholder.models.trainable import Config, Groups, decayed_groups
@@ -86,6 +88,11 @@ class RichSimilarity:
         """The configuration that :func:`build` takes."""
         return self._config
 
+    @property
+    def compares_images(self) -> bool:
+        """Whether images are compared with the prompts of all others in a batch."""
+        return self.settings.learns == "prompts"
+
     def prepare(self, image: Image.Image, rng: np.random.Generator | None = None) -> NDArray[np.float32]:
         """The image at the size of the tower; augmentation comes before."""
         del rng
@@ -106,6 +113,7 @@ class RichSimilarity:
             return contrastive_loss(images, texts, batch.prompts, self.towers.temperature)
         losses = [
             score_loss(self._module.score(images * texts, aspect), batch.scores[:, column])
+            * part_weight(batch, partial(count_scores, column=column))
             for column, aspect in enumerate(self.settings.scores)
         ]
         return torch.stack(losses).sum()

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from beholder.models.division import Division
 from beholder.models.trainable import Trainable
 
 
@@ -33,6 +34,8 @@ class RichBatch:
     image_heatmaps: torch.Tensor | None = None
     """As ``heatmaps``, also where a word of the prompt was exchanged: for outputs that the image alone decides.
     None where both are the same."""
+    division: Division["RichBatch"] | None = None
+    """Where this is a part of a batch: its place in it. Its labels have heatmaps of one pixel."""
 
     def __len__(self) -> int:
         return len(self.prompts)

@@ -1,7 +1,7 @@
 """The grounded rich-feedback model: its losses, its predictions and their calibration."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import torch
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from torch.nn import functional
 
+from beholder.models.division import part_weight
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.differentiable import prepare_with_gradients
 from beholder.models.encoders.encoder import Encoder
@@ -16,8 +17,15 @@ from beholder.models.recipe_settings import validate_settings
 from beholder.models.rich_feedback.calibration import Calibration
 from beholder.models.rich_feedback.grounded.network import Grounded, GroundedNetwork
 from beholder.models.rich_feedback.grounded.settings import GroundedSettings
-from beholder.models.rich_feedback.losses import heatmap_loss, naming_loss, score_loss
-from beholder.models.rich_feedback.naming import naming_labels
+from beholder.models.rich_feedback.losses import (
+    count_heatmaps,
+    count_image_heatmaps,
+    count_scores,
+    heatmap_loss,
+    naming_loss,
+    score_loss,
+)
+from beholder.models.rich_feedback.naming import naming_task
 from beholder.models.rich_feedback.settings import SCORES
 from beholder.models.rich_feedback.tokenizer import collect_vocabulary, pad_token_ids, word_tokenizer
 from beholder.models.rich_feedback.trainable import FeedbackTensors, RichBatch, RichFeedback
@@ -61,6 +69,11 @@ class GroundedModel:
         """The configuration that builds the same model."""
         return self.settings.model_dump(mode="json")
 
+    @property
+    def skips_heads(self) -> bool:
+        """Heads of tasks that are not drawn, and all while only naming is trained."""
+        return True
+
     @cached_property
     def encoders(self) -> tuple[Encoder, ...]:
         """The frozen encoder."""
@@ -88,16 +101,19 @@ class GroundedModel:
             return total
         grounded = self._module.ground(images, *self._token_ids(batch.prompts))
         for column, aspect in enumerate(self.settings.heatmaps):
-            logits = grounded.maps[aspect]
-            total = total + weights.heatmap * heatmap_loss(logits, batch.heatmaps[:, column], weights.floor)
+            weight = weights.heatmap * part_weight(batch, partial(count_heatmaps, column=column))
+            total = total + weight * heatmap_loss(grounded.maps[aspect], batch.heatmaps[:, column], weights.floor)
             if aspect in grounded.image_maps:
                 marked = batch.heatmaps if batch.image_heatmaps is None else batch.image_heatmaps
                 loss = heatmap_loss(grounded.image_maps[aspect], marked[:, column], weights.floor)
-                total = total + weights.image * loss
+                weight = weights.image * part_weight(batch, partial(count_image_heatmaps, column=column))
+                total = total + weight * loss
         for column, aspect in enumerate(self.settings.scores):
             scores = self._module.score(grounded, aspect)
-            total = total + weights.score * score_loss(scores, batch.scores[:, column])
-        return total + weights.keywords * self._keyword_loss(grounded, batch)
+            weight = weights.score * part_weight(batch, partial(count_scores, column=column))
+            total = total + weight * score_loss(scores, batch.scores[:, column])
+        keywords = weights.keywords * part_weight(batch, self._count_words)
+        return total + keywords * self._keyword_loss(grounded, batch)
 
     def predict(self, batch: RichBatch) -> Mapping[str, torch.Tensor]:
         """The scores by aspect."""
@@ -175,6 +191,10 @@ class GroundedModel:
                 flags = torch.tensor(misaligned[: self.settings.longest - 1], dtype=logits.dtype)
                 yield logits[row, : len(flags)], flags.to(logits.device)
 
+    def _count_words(self, labels: RichBatch) -> float:
+        longest = self.settings.longest - 1
+        return float(sum(min(len(flags), longest) for flags in labels.misaligned if flags is not None))
+
     def _keyword_loss(self, grounded: Grounded, batch: RichBatch) -> torch.Tensor:
         labelled = list(self._word_logits(grounded, batch))
         if not labelled:
@@ -184,14 +204,11 @@ class GroundedModel:
 
     def _naming_loss(self, trunk: torch.Tensor, batch: RichBatch) -> torch.Tensor:
         """Each image shows the words that raters did not mark, and none of the other images' words."""
-        vocabulary, labels = naming_labels(
-            [self.tokenizer.encode_prompt(prompt, self.settings.longest)[1] for prompt in batch.prompts],
-            batch.misaligned,
-        )
-        if not vocabulary:
+        naming = naming_task(batch, lambda prompt: self.tokenizer.encode_prompt(prompt, self.settings.longest)[1])
+        if not naming.vocabulary:
             return trunk.sum() * 0
-        logits = self._module.naming_logits(trunk, torch.tensor(vocabulary, device=trunk.device))
-        return naming_loss(logits, labels.to(trunk.device))
+        logits = self._module.naming_logits(trunk, torch.tensor(naming.vocabulary, device=trunk.device))
+        return naming_loss(logits, naming.labels.to(trunk.device)) * naming.weight
 
 
 def _as_array(logits: torch.Tensor) -> NDArray[np.float32]:
