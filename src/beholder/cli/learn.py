@@ -106,5 +106,5 @@ def learn(
         click.echo("")
         show_table(*round_table(models))
         own = [row for row in models.to_dicts() if row["model"] == outcome.folder.name]
-        click.echo("".join(f"\n{changes(row)}" for row in own))
+        click.echo("".join(f"\n{describe_change(row)}" for row in own))
     click.echo(f"\nThe model and its card: {outcome.folder}")
