@@ -12,7 +12,7 @@ from beholder.cli.output import show_json, show_table
 from beholder.cli.progress import progress_bar
 from beholder.learn.card import figure_table
 from beholder.learn.recipe import TRACKERS, load_recipe, shipped_recipes
-from beholder.learn.round_words import round_table
+from beholder.learn.round_words import describe_change, round_table
 from beholder.tables.store import Store
 
 
