@@ -43,9 +43,16 @@ def audit_page(painted_study: Callable[..., Path]) -> Path:
         | {"finding": f"entry-{number % 5} is worse on prompts of tag {number}, by the preferences of raters."}
         for number in range(40)
     ]
-    chances: list[dict[str, object]] = [
-        {"profile": profile, "entry": f"entry-{number}", "utility": 0.2 * number, "se": 0.1}
-        | {"chance_best": number / 10, "weights": '{"preference": 1.0}', "left_out": '["speed"]'}
+    chances = [
+        dict[str, object](
+            profile=profile,
+            entry=f"entry-{number}",
+            utility=0.2 * number,
+            se=0.1,
+            chance_best=number / 10,
+            weights='{"preference": 1.0}',
+            left_out='["speed"]',
+        )
         for profile in ("artist", "advertiser")
         for number in range(5)
     ]
