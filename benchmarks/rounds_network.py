@@ -58,7 +58,7 @@ class Network(nn.Module):
         super().__init__()
         self.cells = nn.Conv2d(AXES, WIDTH, 3, padding=1)
         self.flaw = nn.Conv2d(WIDTH, 1, 1)
-        nn.init.constant_(self.flaw.bias, -3.0)
+        self.flaw.bias = nn.Parameter(torch.full((1,), -3.0))
         self.dropout = nn.Dropout(DROPOUT)
         self.head = nn.Sequential(nn.Linear(3 * WIDTH + 3, 32), nn.ReLU(), nn.Linear(32, 1))
 
@@ -104,7 +104,8 @@ def train(
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
     network.train()
     for _ in range(epochs):
-        for rows in torch.randperm(len(static.ratings), generator=order)[: steps // epochs * BATCH].split(BATCH):
+        shuffled = torch.randperm(len(static.ratings), generator=order)
+        for rows in shuffled[: steps // epochs * BATCH].view(-1, BATCH):
             scores, logits = network(static.cells[rows])
             loss = SCALE * functional.mse_loss(scores, static.ratings[rows])
             loss = loss + functional.binary_cross_entropy_with_logits(
@@ -117,7 +118,7 @@ def train(
                 lead = network(pairs[0][drawn])[0] - network(pairs[1][drawn])[0]
                 loss = loss + WEIGHT * SCALE * torch.relu(MARGIN - lead).square().mean()
             optimiser.zero_grad()
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
             schedule.step()
     return network.eval()
@@ -125,7 +126,8 @@ def train(
 
 def scored(network: Network, cells: torch.Tensor) -> Scored:
     with torch.no_grad():
-        return Scored(torch.cat([network(part)[0] for part in cells.split(256)]).double().numpy())
+        parts = [network(cells[start : start + 256])[0] for start in range(0, len(cells), 256)]
+        return Scored(torch.cat(parts).double().numpy())
 
 
 def axes_of(vectors: NDArray[np.float32]) -> tuple[torch.Tensor, torch.Tensor]:

@@ -11,7 +11,7 @@ from beholder.api.claims import verify_study_claims
 from beholder.api.rounds.rehearsal import rehearse_round
 from beholder.api.rounds.training_rounds import read_attack_rounds
 from beholder.api.rounds.verification_study import make_round, moderate
-from beholder.collect.live.makers import Made
+from beholder.collect.live.makers import Made, Order
 from beholder.collect.live.room import Allowance, LiveRoom
 from beholder.collect.stage import run as simulate
 from beholder.design.stage import run as design
@@ -27,6 +27,11 @@ TARGET = "models/small"
 LIMITS = Allowance(9, 9, 100)
 
 
+def prefers_the_picked(order: Order) -> Made:
+    assert order.attempt
+    return Made("made", scores=(0.2, 0.8))
+
+
 @pytest.fixture
 def attacked(painted_study: Callable[..., Path]) -> Path:
     """A study whose simulated raters claim that a scorer is fooled: it always scores the picked image higher."""
@@ -40,7 +45,7 @@ def attacked(painted_study: Callable[..., Path]) -> Path:
     assert claims.height == 4
     shown = dict(store.read("trials").select("trial", "images").iter_rows())
     prompt_of = dict(store.read("images").select("image", "prompt").iter_rows())
-    room = LiveRoom(folder, {TARGET: lambda _: Made("made", scores=(0.2, 0.8))})
+    room = LiveRoom(folder, {TARGET: prefers_the_picked})
     for trial, session in claims.select("trial", "session").iter_rows():
         image = shown[trial][0]
         others = [name for name, prompt in prompt_of.items() if prompt == prompt_of[image] and name != image]

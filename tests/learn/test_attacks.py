@@ -1,6 +1,5 @@
 """Attacks to train and to test on: no leak between the parts, both errors by hand, and what is refused."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,14 +12,14 @@ from beholder.learn.evaluate import EvaluationSettings
 from beholder.learn.examples import LabelledImages
 from beholder.learn.recipe import load_recipe
 from beholder.learn.round_models import spans, write_round_table
-from beholder.learn.splits import Item, Split
+from beholder.learn.splits import Item, Role, Split
 from beholder.rounds.attacks import Attack, AttackRounds, RoundCounts
 from beholder.tables.catalogue import TABLES
-from beholder.tables.provenance import Provenance
+from beholder.tables.provenance import Plain, Provenance
 from beholder.tables.store import Store
 
 PROMPTS = ("one cat", "two cats", "three cats", "four cats")
-ROLES = {"one cat": "train", "two cats": "validation", "three cats": "test"}
+ROLES: dict[str, Role] = {"one cat": "train", "two cats": "validation", "three cats": "test"}
 """The fourth prompt has attacks and no labels."""
 
 
@@ -49,8 +48,8 @@ def attack_data(trained_on: tuple[int, ...] = (1,)) -> AttackData:
 
 
 def split_of(fold: int = 0, folds: int = 1) -> Split:
-    roles: Mapping[str, str] = {image: role for prompt, role in ROLES.items() for image in images_of(prompt)}
-    return Split("prompt", 0, fold, folds, roles)  # type: ignore[arg-type]
+    roles = {image: role for prompt, role in ROLES.items() for image in images_of(prompt)}
+    return Split("prompt", 0, fold, folds, roles)
 
 
 def test_only_prompts_that_are_trained_on_give_examples() -> None:
@@ -85,11 +84,11 @@ def test_recipes_of_other_labels_or_splits_are_refused(tmp_path: Path) -> None:
     assert len(raised.value.faults) == 2
 
 
-def trained(folder: Path, model: str, settings: dict[str, object]) -> None:
+def trained(folder: Path, model: str, settings: dict[str, Plain]) -> None:
     """The record of a model whose training has ended."""
     place = folder / "models" / model
     place.mkdir(parents=True)
-    record = Provenance("learn", {"model": model, "recipe": {"split": {}}, **settings}, 0, {})  # type: ignore[dict-item]
+    record = Provenance("learn", {"model": model, "recipe": {"split": {}}, **settings}, 0, {})
     place.joinpath("figures.json").write_text(f'{{"provenance": {record.to_json()}, "figures": []}}')
 
 

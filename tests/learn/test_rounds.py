@@ -5,8 +5,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.learn.test_stage import recipe
+from tests.learn.test_stage import SMALL, recipe
 
+from beholder.cli.main import main
 from beholder.learn.stage import run
 from beholder.learn.trained_models import trained_settings
 from beholder.rounds.attacks import Attack, AttackRounds, RoundCounts
@@ -62,3 +63,17 @@ def test_other_claims_are_another_training(attacked: tuple[Path, AttackRounds]) 
     run(folder, recipe(*SETTINGS), name="second", rounds=rounds)
     fewer = replace(rounds, attacks=rounds.attacks[:-3])
     assert not run(folder, recipe(*SETTINGS), name="second", rounds=fewer).skipped
+
+
+def test_the_command_line_prints_both_errors(
+    attacked: tuple[Path, AttackRounds], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, rounds = attacked
+    monkeypatch.setattr("beholder.api.learning.read_attack_rounds", lambda *_: rounds)
+    settings = [part for change in (*SMALL, *SETTINGS) for part in ("--set", change)]
+    arguments = ["learn", str(folder), "--recipe", "tiny-two-tower", *settings, "--rounds"]
+    assert main(arguments) == 0
+    printed = capsys.readouterr().out
+    assert "error on held-out attacks" in printed
+    assert "tiny-two-tower-round-1" in printed  # named after the recipe and its last round
+    assert "Against the first model" in printed

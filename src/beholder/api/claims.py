@@ -70,6 +70,8 @@ def verify_study_claims(folder: Path, file: Path, *, threshold: float = THRESHOL
             [f"one question of kind choice is expected, or the pairs of a round; found {len(questions)}"],
             advice=ADVICE,
         )
+    names: tuple[str, ...]
+    unsure: int | None
     if isinstance(questions[0], PairQuestion):
         claims = _read(file, {name.removesuffix(f"-{PLACES[0]}") for name in images}, PLACES)
         verifier, claim, answer = _preferences(store, questions[0], claims)

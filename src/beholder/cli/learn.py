@@ -15,7 +15,7 @@ from beholder.cli.progress import progress_bar
 from beholder.errors import RecipeError
 from beholder.learn.card import figure_table
 from beholder.learn.recipe import TRACKERS, faults_of_division, load_recipe, shipped_recipes
-from beholder.learn.round_words import round_table
+from beholder.learn.round_words import describe_change, round_table
 from beholder.tables.store import Store
 
 
@@ -127,7 +127,7 @@ def learn(
         click.echo("")
         show_table(*round_table(models))
         own = [row for row in models.to_dicts() if row["model"] == outcome.folder.name]
-        click.echo("".join(f"\n{changes(row)}" for row in own))
+        click.echo("".join(f"\n{describe_change(row)}" for row in own))
     click.echo(f"\nThe model and its card: {outcome.folder}")
 
 

@@ -34,7 +34,7 @@ class AttackData:
     @property
     def settings(self) -> dict[str, Plain]:
         """What the records of a model say about its rounds."""
-        return {"rounds": list(self.rounds.trained_on), "parent": self.rounds.parent}
+        return {"rounds": [*self.rounds.trained_on], "parent": self.rounds.parent}
 
     @cached_property
     def hashed(self) -> bytes:

@@ -178,7 +178,7 @@ def _change(before: Errors, after: Errors, attackers: NDArray[np.int64], setting
     return dict(_columns("reduction", "", change.adversarial)) | dict(_columns("static_change", "", change.static))
 
 
-def _columns(name: str, value: str, estimate: Estimate) -> Iterator[tuple[str, float]]:
+def _columns(name: str, value: str, estimate: Estimate) -> Iterator[tuple[str, object]]:
     """The value and the ends of an estimate as columns."""
     yield f"{name}_{value}" if value else name, estimate.value
     yield f"{name}_low", estimate.low

@@ -9,7 +9,7 @@ HEADINGS = ("model", "parent", "rounds", "pairs", "error on held-out attacks", "
 
 def round_table(rounds: pl.DataFrame) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return the headings and one row per model, each with both errors."""
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (
             *(row["model"], row["parent"] or "–", row["rounds"] or "–", f"{row['pairs']:,}"),
             format_with_interval(row["attack_error"], row["attack_low"], row["attack_high"]),
@@ -20,7 +20,7 @@ def round_table(rounds: pl.DataFrame) -> tuple[tuple[str, ...], list[tuple[str, 
     return HEADINGS, rows
 
 
-def changes(row: dict[str, float | None]) -> str:
+def describe_change(row: dict[str, float | None]) -> str:
     """Return how a model differs from the first one, as a sentence; empty where they cannot be compared."""
     names = ("reduction", "reduction_low", "reduction_high", "static_change", "static_change_low")
     numbers = [row[name] for name in (*names, "static_change_high")]
@@ -51,5 +51,5 @@ def rounds_section(model: str, rounds: pl.DataFrame | None) -> list[str]:
         "",
         *lines,
         "",
-        *((changes(own), "") if changes(own) else ()),
+        *((describe_change(own), "") if describe_change(own) else ()),
     ]

@@ -44,8 +44,15 @@ def audit_page(painted_study: Callable[..., Path]) -> Path:
         for number in range(40)
     ]
     chances = [
-        {"profile": profile, "entry": f"entry-{number}", "utility": 0.2 * number, "se": 0.1}
-        | {"chance_best": number / 10, "weights": '{"preference": 1.0}', "left_out": '["speed"]'}
+        dict[str, object](
+            profile=profile,
+            entry=f"entry-{number}",
+            utility=0.2 * number,
+            se=0.1,
+            chance_best=number / 10,
+            weights='{"preference": 1.0}',
+            left_out='["speed"]',
+        )
         for profile in ("artist", "advertiser")
         for number in range(5)
     ]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from sqlalchemy import Row, select
@@ -65,7 +66,7 @@ def fresh_claims(folder: Path, study: Study) -> list[Claim]:
     return [claim for claim in claims if not claim.about_scorer or claim.better]
 
 
-def _last_results(folder: Path) -> Mapping[tuple[str, str], Row[tuple[object, ...]]]:
+def _last_results(folder: Path) -> Mapping[tuple[str, str], Row[Any]]:
     """Session and trial -> the last result that was made: an image, or two scores."""
     database = open_live(folder)
     with database.reading() as connection:
@@ -88,7 +89,7 @@ def _in_rounds(folder: Path) -> set[str]:
     }
 
 
-def _claim(row: Row[tuple[object, ...]], rater: str, tags: str, shown: Sequence[str]) -> Claim:
+def _claim(row: Row[Any], rater: str, tags: str, shown: Sequence[str]) -> Claim:
     """A claim from its result; of equal scores neither is preferred, so there is nothing to claim."""
     common = (row.attempt, row.target, row.moderation, rater, tags, row.text)
     if row.path is not None:

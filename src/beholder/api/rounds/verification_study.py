@@ -130,7 +130,7 @@ def write_pairs(place: Path, folder: Path, study: Study, claims: Sequence[Claim]
     """Pairs of images of the study, in an order that has nothing to do with the claim."""
     base = folder.resolve()
     pictures = {row["image"]: row for row in Store(folder).read("images").to_dicts()}
-    rows, listed = list[dict[str, object]](), list[dict[str, object]]()
+    rows, listed = list[dict[str, object]](), list[dict[str, str]]()
     for claim in claims:
         claimed = place_of(claim.attempt)
         images = (claim.better, claim.worse) if claimed == PLACES[0] else (claim.worse, claim.better)
