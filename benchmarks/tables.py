@@ -104,7 +104,8 @@ def stages(folder: Path) -> dict[str, float]:
 def report(folder: Path) -> dict[str, float]:
     """Write the report of a study by a child of this process, which has little memory itself."""
     began = time.perf_counter()
-    child = subprocess.Popen([sys.executable, "-m", "beholder", "report", str(folder)], stdout=subprocess.DEVNULL)
+    command = [sys.executable, "-m", "beholder", "report", str(folder), "--force"]
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(child.pid, 0)
     if status:
         sys.exit("beholder report failed")
