@@ -64,8 +64,8 @@ def load_critic(name: str, device: str | None = None) -> Critic:
     def score(images: Sequence[Pixels], prompts: Sequence[str]) -> NDArray[np.float64]:
         return sign * scorer(list(images), list(prompts) if needs_prompt else None)
 
-    folder = None if folder_and_aspect is None else folder_and_aspect[0]
-    return Critic(scorer.identity, recipe.aspect, score, folder=folder)
+    trained = None if folder_and_aspect is None else folder_and_aspect[0]
+    return Critic(scorer.identity, recipe.aspect, score, folder=trained)
 
 
 def rich_critic(member: Member, aspect: str) -> Critic:

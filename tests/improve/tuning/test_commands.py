@@ -103,7 +103,7 @@ def test_words_follows_what_the_recommended_model_says_is_missed(
     assert all(row["images"] == 8 for row in true.values())
     changes = pl.read_parquet(folder / "improvements" / "words" / "changes.parquet")
     assert (changes["before"] != changes["after"]).all()
-    assert (changes["truth_before"] - changes["truth_after"]).abs().max() > 0
+    assert changes["truth_before"].to_list() != changes["truth_after"].to_list()
     refused = CliRunner().invoke(improve, ["words", *common, "--scorer", scorer, "--name", "blind"])
     assert refused.exit_code != 0
     assert "predicts no misaligned words" in str(refused.exception)
@@ -114,7 +114,7 @@ def test_the_loop_tunes_by_the_scorer_s_gradients_or_without_any(
     painted_study: Callable[..., Path], scorer: str, method: str
 ) -> None:
     folder = painted_study(RatingQuestion(name="quality"))
-    options = ["--generator", "poor=painter:ember", "--candidates", "2", "--prompts", "6", "--tune-steps", "2"]
+    options = ["--generator", "poor=painter:ember", "--candidates", "2", "--prompts", "12", "--tune-steps", "2"]
     options += ["--skip", "repair", "--skip", "proof", "--scorer", scorer if method == "draft" else "colour-words"]
     printed = run(str(folder), *options)
     assert "tune: ground truth" in printed
@@ -126,8 +126,7 @@ def test_the_loop_tunes_by_the_scorer_s_gradients_or_without_any(
     assert not (place / "tune.state").exists()
     changes = pl.read_parquet(place / "changes.parquet")
     tuned, filtered = (set(changes.filter(method=step)["prompt"]) for step in ("tune", "filter"))
-    assert len(tuned) == 18
-    assert len(filtered) == 6
+    assert (len(tuned), len(filtered)) == (12, 12)
     assert not tuned & filtered  # compared on prompts that it was not tuned on
     assert pl.read_parquet(place / "alarms.parquet").height > 0
 
