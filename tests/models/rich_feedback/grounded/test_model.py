@@ -180,7 +180,7 @@ def test_scores_read_the_heatmaps_and_leave_them_to_their_own_loss() -> None:
     pixels = labelled().pixels
     with torch.no_grad():
         before = model.feedback(pixels, PROMPTS).scores["plausibility"]
-        model.module.heatmaps["implausibility"].output.bias += 3.0
+        model.module.heatmaps.get_parameter("implausibility.output.bias").add_(3.0)
         assert not np.allclose(before, model.feedback(pixels, PROMPTS).scores["plausibility"])
     only_scores = replace(labelled(), heatmaps=labelled().heatmaps * torch.nan)
     model.loss(only_scores).backward()  # type: ignore[no-untyped-call]
