@@ -35,6 +35,8 @@ from beholder.tables.schemas.collect import STATUSES
 COLLECT = Path(__file__).parents[3] / "src" / "beholder" / "collect"
 PAGES = COLLECT / "pages"
 SCRIPTS = sorted([*(PAGES / "researcher").glob("*.js"), *(PAGES / "panel" / "researcher").glob("*.js")])
+EN: dict[str, str]
+DE: dict[str, str]
 EN, DE = (
     json.loads((COLLECT / "texts" / "researcher" / f"{language}.json").read_text())
     | json.loads((COLLECT / "texts" / "panel" / "researcher" / f"{language}.json").read_text())
