@@ -169,7 +169,7 @@ def sentences() -> dict[str, str]:
         PaidWork("r", "s", active, 10, frozen) for active, frozen in ((900.0, ""), (10.0, ""), (10.0, EXCEEDS))
     ]
     reasons = [up.reason for up in top_ups(work, effective_seconds=300, hourly=Decimal("12.50"))]
-    folder = Path("/tmp/study")
+    folder = Path("study")
     return dict(
         zip(
             (
