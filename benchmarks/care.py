@@ -180,7 +180,7 @@ def served_gold_table(seeds: int) -> list[str]:
         "| found, constant | difference, points | 95 % CI | false alarms, thinning | constant | raters |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
-    for drawn, session, raters in ((1 / 2, 50, 200), (1 / 2, 100, 20), (1 / 3, 50, 20), (1 / 5, 50, 20)):
+    for drawn, session, raters in ((1 / 2, 50, 25), (1 / 3, 50, 10), (1 / 5, 50, 10), (1 / 2, 100, 10)):
         for accuracy in (0.95, 0.9, 0.8, 0.7):
             rng = np.random.default_rng([21, session, round(100 * drawn), round(100 * accuracy)])
             cost = simulate_served_gold(accuracy, raters * seeds, rng, session=session, drawn=drawn)

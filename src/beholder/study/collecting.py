@@ -92,7 +92,7 @@ class Collecting(Settings):
     thin_gold: bool = Field(
         False,
         description="on the server of a panel: ask trusted raters fewer gold trials, and more again as soon as "
-        "they answer one wrong",
+        "they answer one wrong; gold beyond one trial in five is a reserve",
     )
     debrief: bool = Field(True, description="ask at the end about the task itself")
 

@@ -35,6 +35,8 @@ from beholder.tables.schemas.collect import STATUSES
 COLLECT = Path(__file__).parents[3] / "src" / "beholder" / "collect"
 PAGES = COLLECT / "pages"
 SCRIPTS = sorted([*(PAGES / "researcher").glob("*.js"), *(PAGES / "panel" / "researcher").glob("*.js")])
+EN: dict[str, str]
+DE: dict[str, str]
 EN, DE = (
     json.loads((COLLECT / "texts" / "researcher" / f"{language}.json").read_text())
     | json.loads((COLLECT / "texts" / "panel" / "researcher" / f"{language}.json").read_text())
@@ -167,7 +169,7 @@ def sentences() -> dict[str, str]:
         PaidWork("r", "s", active, 10, frozen) for active, frozen in ((900.0, ""), (10.0, ""), (10.0, EXCEEDS))
     ]
     reasons = [up.reason for up in top_ups(work, effective_seconds=300, hourly=Decimal("12.50"))]
-    folder = Path("/tmp/study")
+    folder = Path("study")
     return dict(
         zip(
             (

@@ -79,7 +79,8 @@ def simulate_served_gold(
     def drawn_gap(pace: GoldPace, begins: bool) -> int:
         return pace.gap(rng.random(), begins=begins)
 
-    steady, dropped = [], []
+    steady: list[tuple[int, int, int, int]] = []
+    dropped: list[tuple[int, int, int, int]] = []
     for _ in range(raters):
         for rates, runs in ((chances, steady), (dropping, dropped)):
             right = rng.random(trials) < rates
