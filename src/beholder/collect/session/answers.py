@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, insert, select
 from sqlalchemy.exc import IntegrityError
 
-from beholder.collect.database.schema import events, responses
+from beholder.collect.database.schema import events, persons, responses
 from beholder.collect.live.room import LiveRoom
 from beholder.collect.session.advance import advance_session, current_trial
 from beholder.collect.session.catalogue import Catalogue, Trial
@@ -64,10 +64,10 @@ def accept_answer(
         return before
     if progress.exposure_ms is not None:
         _check_exposure(progress.exposure_ms, answer)
-    verdict = _timing_verdict(study, progress, answer, now=now)
+    verdict = _timing_verdict(connection, study, progress, answer, now=now)
     response = answer.response()
     is_empty = answer.spoiled and not (response.answers or response.marks)
-    words = len(split_words(_prompt_judged(progress, trial, live) if not is_empty else ""))
+    words = len(split_words(_prompt_judged(connection, progress, trial, live) if not is_empty else ""))
     faults = [] if is_empty else faults_of_response(progress.question, response, words=words)
     if faults:
         raise RefusedError(422, "not-allowed", "; ".join(faults))
@@ -87,7 +87,7 @@ def accept_answer(
     return AcceptedAnswer(after, spoiled=True)
 
 
-def _prompt_judged(progress: SessionProgress, trial: Trial, live: LiveRoom | None) -> str:
+def _prompt_judged(connection: Connection, progress: SessionProgress, trial: Trial, live: LiveRoom | None) -> str:
     """The prompt that an answer is about: the rater's own where results are made live, of which there must be one.
 
     Simulated raters wait for none.
@@ -97,12 +97,14 @@ def _prompt_judged(progress: SessionProgress, trial: Trial, live: LiveRoom | Non
     result = live.last_made(progress.session.session, trial.trial) if live is not None else None
     if result is not None:
         return str(result.text)
-    if progress.session.simulated:
+    if connection.scalar(select(persons.c.simulated).where(persons.c.person == progress.session.person)):
         return trial.prompt or ""
     raise RefusedError(409, "no-result", "there is no result yet that an answer could be about")
 
 
-def _timing_verdict(study: Study, progress: SessionProgress, answer: Answer, *, now: float) -> TimingVerdict:
+def _timing_verdict(
+    connection: Connection, study: Study, progress: SessionProgress, answer: Answer, *, now: float
+) -> TimingVerdict:
     """Check the times that came with an answer. Those of simulated raters are simulated, and kept."""
     session, question = progress.session, progress.question
     elapsed = None if session.presented is None else now - session.presented
@@ -123,7 +125,8 @@ def _timing_verdict(study: Study, progress: SessionProgress, answer: Answer, *, 
     verdict = check(elapsed)
     if not lacking and verdict == TimingVerdict(answer.seconds):
         return verdict
-    if session.simulated:
+    simulated = select(persons.c.simulated).where(persons.c.person == session.person)
+    if connection.scalar(simulated):
         return check(None)
     if lacking:
         raise RefusedError(422, "no-exposure", "a limited exposure needs the exposure that was shown")

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, exists, select, update
 
-from beholder.collect.database.schema import control, persons, sessions
+from beholder.collect.database.schema import control, sessions
 from beholder.collect.session.catalogue import OPENING_ROLES, Catalogue, Trial
 from beholder.collect.session.staircase import exposure_now
 from beholder.study.kinds.catalogue import AnyQuestion
@@ -20,10 +20,8 @@ LEAST_PAID_SKIPS = 2
 
 _PAUSED = exists(select(control.c.name).where(control.c.name == PAUSED, control.c.value == "yes"))
 
-_SIMULATED = select(persons.c.simulated).where(persons.c.person == sessions.c.person).correlate(sessions)
-
-SESSION = (*sessions.c, _PAUSED.label("paused"), _SIMULATED.scalar_subquery().label("simulated"))
-"""Columns that are read of a session: its row, whether the study is paused, and whether its rater is simulated."""
+SESSION = (*sessions.c, _PAUSED.label("paused"))
+"""Columns that are read of a session: its row, and whether the study is paused."""
 
 _BY_COLUMN = {
     name: select(*SESSION).where(sessions.c[name] == bindparam("key"))
