@@ -21,7 +21,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import torch
-from torch.distributed import TCPStore
+from torch.distributed import TCPStore  # type: ignore[attr-defined]  # torch re-exports it
 
 from beholder.learn.devices import is_main_process, process_count
 from beholder.learn.recipe import Training

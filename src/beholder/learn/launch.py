@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import IO
 
-from torch.distributed import TCPStore
+from torch.distributed import TCPStore  # type: ignore[attr-defined]  # torch re-exports it
 
 HOST = "127.0.0.1"
 PATIENCE_SECONDS = 20.0
