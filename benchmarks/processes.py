@@ -20,7 +20,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
-from load import ARRIVAL_SECONDS, PACE_SECONDS, PACKAGES, Observed, crowd, lost_and_doubled, percentiles, reset
+from load import ARRIVAL_SECONDS, PACE_SECONDS, PACKAGES, Observed, lost_and_doubled, percentiles, reset
 from served import (
     Cluster,
     Json,
@@ -42,6 +42,8 @@ AGAIN_SECONDS = 0.5
 PATIENCE_SECONDS = 60.0
 KILL_EVERY_SECONDS = 15.0
 RATERS_A_STUDY, TRIALS = 1500, 60
+Costs = dict[str, float]
+"""Role -> seconds of processor time."""
 
 
 class AddressedWire(Wire):
@@ -163,6 +165,35 @@ def cpu_by_role(folder: Path) -> dict[str, float]:
     return spent | {"client": time.process_time()}
 
 
+async def answering(server: Server, folder: Path, at_once: int, seconds: float) -> tuple[Observed, float, Costs]:
+    """Everyone comes in, then all answer immediately: what they saw, how long it took, and who used the processor.
+
+    The entry of the raters is not counted.
+    """
+    observed, wires = Observed(), [Wire(server.port) for _ in range(at_once)]
+    states = await asyncio.gather(*(come_in(wire, "pair") for wire in wires))
+    before, began = cpu_by_role(folder), time.perf_counter()
+    pairs = zip(wires, states, strict=True)
+    await asyncio.gather(*(immediate_rater(wire, state, observed, began + seconds) for wire, state in pairs))
+    took, after = time.perf_counter() - began, cpu_by_role(folder)
+    return observed, took, {role: after[role] - before[role] for role in before}
+
+
+async def immediate_rater(wire: Wire, state: Json, observed: Observed, end: float) -> None:
+    """Answer as soon as a trial is there, and claim no more time than that."""
+    try:
+        while time.perf_counter() < end and state["step"] == "trial":
+            body = answer_body(state["trial"], seconds=1e-4)
+            began = time.perf_counter()
+            state = (await wire.post("/api/answer", body))["state"]
+            observed.answer_ms.append(1e3 * (time.perf_counter() - began))
+            observed.acknowledged.append(body["key"])
+    except WireError as error:
+        observed.errors[str(error)[:60]] += 1
+    finally:
+        wire.close()
+
+
 def sustained(folder: Path, url: str, processes: int, seconds: float, at_once: int = 64) -> str:
     rates, latencies, costs = [], [], []
     lost = doubled = errors = 0
@@ -170,12 +201,10 @@ def sustained(folder: Path, url: str, processes: int, seconds: float, at_once: i
         reset(url)
         fill(folder, url)
         with serving(folder, url, processes) as server:
-            before = cpu_by_role(folder)
-            observed, took, _ = asyncio.run(crowd(server, at_once, seconds / 3, paced=False))
-            after = cpu_by_role(folder)
+            observed, took, spent = asyncio.run(answering(server, folder, at_once, seconds / 3))
         number = len(observed.acknowledged)
         rates.append(number / took)
-        costs.append({role: 1e3 * (after[role] - before[role]) / number for role in before})
+        costs.append({role: 1e3 * seconds_spent / number for role, seconds_spent in spent.items()})
         latencies += observed.answer_ms
         gone, twice = lost_and_doubled(url, observed.acknowledged)
         lost, doubled, errors = lost + gone, doubled + twice, errors + sum(observed.errors.values())

@@ -190,8 +190,8 @@ async def come_in(wire: Wire, question: str) -> Json:
             return state
 
 
-def answer_body(trial: Json, key: str | None = None) -> Json:
-    """Any answer to a question of one choice."""
+def answer_body(trial: Json, key: str | None = None, seconds: float = 1.0) -> Json:
+    """Any answer to a question of one choice; a page that claims more ``seconds`` than passed is recorded."""
     aspect = "realism" if "realism" in trial["kind"] else "preference"
     choice = trial["instruction"] or secrets.choice(trial["options"])
     return {
@@ -200,7 +200,7 @@ def answer_body(trial: Json, key: str | None = None) -> Json:
         "key": key or secrets.token_hex(16),
         "said": [{"aspect": aspect, "choice": choice}],
         "marks": [],
-        "seconds": 1.0,
+        "seconds": seconds,
         "spoiled": False,
     }
 

@@ -4,8 +4,8 @@
 
 The image tower of CLIP ViT-H/14 (632 million parameters, all trained) with a small text tower, two images per
 process, AdamW and gradient checkpointing, by the trainer of ``beholder learn``. ``--whole`` does not shard: every
-process then holds all weights. Each process says how much memory it needed; ``docs/measured/large-recipes.md`` has a
-saved run.
+process then holds all weights. Each process says how much memory it needed; a saved run is in
+``docs/measured/large-recipes.md``.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import torch
-from torch.distributed import TCPStore
+from torch.distributed import TCPStore  # type: ignore[attr-defined]  # torch re-exports it
 
 from beholder.learn.devices import is_main_process, process_count
 from beholder.learn.recipe import Training

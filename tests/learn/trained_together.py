@@ -10,15 +10,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 import torch._dynamo  # what every process would import late
-from small_model import FEATURES, Numbers, SmallModel, numbers, settings
 from torch import nn
-from torch.distributed import TCPStore
+from torch.distributed import TCPStore  # type: ignore[attr-defined]  # torch re-exports it
 
 from beholder.learn.devices import is_main_process, process_count
 from beholder.learn.train import parts_per_process, train
+
+if TYPE_CHECKING:
+    from tests.learn.small_model import FEATURES, Numbers, SmallModel, numbers, settings
+else:
+    from small_model import FEATURES, Numbers, SmallModel, numbers, settings
 
 BATCH = 16
 STEPS = 6
@@ -34,7 +39,7 @@ class ClippedModel(SmallModel):
 
     def after_step(self) -> None:
         with torch.no_grad():
-            self.module.scale.clamp_(0.5, 2.0)  # type: ignore[union-attr]
+            self.module.get_parameter("scale").clamp_(0.5, 2.0)
 
 
 class _Blocks(nn.Module):

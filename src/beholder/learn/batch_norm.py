@@ -49,14 +49,15 @@ class SynchronisedBatchNorm(_BatchNorm):
         axes = [axis for axis in range(values.ndim) if axis != 1]
         shape = [1, -1] + [1] * (values.ndim - 2)
         here = values.new_tensor([values.numel() / values.shape[1]])
-        totals = all_reduce(torch.cat([values.sum(axes), here]))
+        totals: torch.Tensor = all_reduce(torch.cat([values.sum(axes), here]))  # type: ignore[no-untyped-call]
         count = totals[-1].detach()
         mean = totals[:-1] / count
         centred = values - mean.reshape(shape)
-        variance = all_reduce(centred.square().sum(axes)) / count
+        squares: torch.Tensor = all_reduce(centred.square().sum(axes))  # type: ignore[no-untyped-call]
+        variance = squares / count
         self._update(mean.detach(), variance.detach() * count / (count - 1))
         normalised = centred * (variance + self.eps).rsqrt().reshape(shape)
-        if self.weight is None:
+        if not self.affine:
             return normalised
         return normalised * self.weight.reshape(shape) + self.bias.reshape(shape)
 

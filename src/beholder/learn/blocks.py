@@ -18,9 +18,9 @@ def checkpoint_gradients(module: nn.Module) -> int:
 
     The gradients are the same. Dropout is, too: the random state is restored.
     """
-    blocks = [block for block in repeated_blocks(module) if not hasattr(block, "checkpointed_forward")]
+    blocks = repeated_blocks(module)
+    keep_activations(module)
     for block in blocks:
-        block.checkpointed_forward = block.forward
         block.forward = partial(checkpoint, block.forward, use_reentrant=False)
     return len(blocks)
 
@@ -28,5 +28,4 @@ def checkpoint_gradients(module: nn.Module) -> int:
 def keep_activations(module: nn.Module) -> None:
     """Undo :func:`checkpoint_gradients`."""
     for block in repeated_blocks(module):
-        if hasattr(block, "checkpointed_forward"):
-            del block.forward, block.checkpointed_forward
+        vars(block).pop("forward", None)

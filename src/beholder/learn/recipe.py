@@ -106,7 +106,7 @@ class Training(Settings):
         None,
         ge=1,
         exclude_if=lambda parts: parts is None,
-        description="parts of a batch, whatever the number of processes, a divisor of it; instead of accumulate",
+        description="parts of a batch, whatever the number of processes; instead of accumulate",
     )
     learning_rate: float = Field(gt=0)
     weight_decay: float = Field(0.0, ge=0)

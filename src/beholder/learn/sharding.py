@@ -37,17 +37,18 @@ class Sharding:
         self._before = [
             (each, type(each), {name: each.__dict__[name].copy() for name in HOOKS}) for each in module.modules()
         ]
-        self._complete = {parameter for parameter in module.parameters() if parameter.ndim == 0}
+        self._complete = [parameter for parameter in module.parameters() if parameter.ndim == 0]
         for block in repeated_blocks(module):
-            fully_shard(block, ignored_params=self._complete)
-        fully_shard(module, ignored_params=self._complete)
+            fully_shard(block, ignored_params=set(self._complete))
+        fully_shard(module, ignored_params=set(self._complete))
 
     def average_complete_gradients(self) -> None:
         """Average the gradients of the parameters that are not divided."""
         for parameter in self._complete:
-            if parameter.grad is not None:
-                distributed.all_reduce(parameter.grad)
-                parameter.grad /= distributed.get_world_size()
+            if parameter.requires_grad:
+                gradient = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+                distributed.all_reduce(gradient)
+                parameter.grad = gradient / distributed.get_world_size()
 
     @contextmanager
     def gathered(self) -> Iterator[None]:
@@ -63,14 +64,17 @@ class Sharding:
 
     def undo(self) -> None:
         """Give every process the complete module back."""
-        parameters = dict(self._module.named_parameters())
-        complete = {name: nn.Parameter(full(value), value.requires_grad) for name, value in parameters.items()}
+        complete = {
+            parameter: nn.Parameter(full(parameter), parameter.requires_grad)
+            for parameter in self._module.parameters()
+        }
+        names = list(self._module.named_parameters(remove_duplicate=False))
         for module, kind, hooks in self._before:
             module.__class__ = kind
             module.__dict__.update(hooks)
-        for name, parameter in complete.items():
+        for name, parameter in names:
             owner, _, own_name = name.rpartition(".")
-            self._module.get_submodule(owner)._parameters[own_name] = parameter
+            self._module.get_submodule(owner)._parameters[own_name] = complete[parameter]
 
 
 def full(value: torch.Tensor) -> torch.Tensor:

@@ -169,9 +169,10 @@ class _Run(Generic[BatchT]):
             groups, lr=training.learning_rate, betas=training.betas, eps=training.epsilon, weight_decay=0.0
         )
         self.rates = [float(group["lr"]) for group in optimiser.param_groups]
-        self.optimiser = self.accelerator.prepare(optimiser)
         if self.sharding is None:
-            self.loss = self.accelerator.prepare(self.loss)
+            self.loss, self.optimiser = self.accelerator.prepare(self.loss, optimiser)
+        else:
+            self.optimiser = self.accelerator.prepare(optimiser)
         self.steps = training.steps or max(round((training.epochs or 0) * loader.steps_per_epoch), 1)
         self.points: list[Point] = []
         self.best: Point | None = None

@@ -12,8 +12,6 @@ from typing import Generic, Protocol, TypeVar
 LabelsT = TypeVar("LabelsT")
 """A batch, of which only the labels are read."""
 
-LabelsT_co = TypeVar("LabelsT_co", covariant=True)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Division(Generic[LabelsT]):
@@ -33,11 +31,11 @@ class Division(Generic[LabelsT]):
         return slice(self.part, None, self.parts)
 
 
-class Divided(Protocol[LabelsT_co]):
+class Divided(Protocol[LabelsT]):
     """A batch that may be a part of another."""
 
     @property
-    def division(self) -> Division[LabelsT_co] | None:
+    def division(self) -> Division[LabelsT] | None:
         """Its place in the batch; None if it is complete."""
         ...
 

@@ -236,7 +236,7 @@ class ImageReward:
                 "labels", ["no two images of which one was preferred; this model is not trained on ties"]
             )
         texts = self.encode_prompts(batch.prompts)[batch.prompt_of]
-        rewards = self._network(self.encode_images(batch.pixels), texts)
+        rewards: torch.Tensor = self._network(self.encode_images(batch.pixels), texts)
         decided = batch.soft_labels != 0.5
         if not bool(decided.any()):
             return rewards.sum() * 0
