@@ -18,6 +18,9 @@ from beholder.care.gold_schedule import gold_schedule
 Gap = Callable[[GoldPace, bool], int]
 """After how many trials the next gold comes; the flag: a session begins."""
 
+Run = tuple[int, int, int, int]
+"""Trial of the alarm and gold trials, thinning and constant."""
+
 NEVER = np.iinfo(np.int64).max
 
 
@@ -71,16 +74,15 @@ def simulate_served_gold(
     thin = gold_schedule(accuracy, trials=trials).pace(0.0)
     threshold = alarm_threshold(round(accuracy, 2), horizon=round(trials * CONSTANT))
     steadily = GoldPace(CONSTANT, threshold, 0.0, thin.after_right, thin.after_wrong)
-    every, change = round(1 / CONSTANT), trials // 4
+    every, change, supply = round(1 / CONSTANT), trials // 4, round(session * drawn)
     chances = np.full(trials, accuracy)
     dropping = chances - DROP * (np.arange(trials) >= change)
-    supply = round(session * drawn)
 
     def drawn_gap(pace: GoldPace, begins: bool) -> int:
         return pace.gap(rng.random(), begins=begins)
 
-    steady: list[tuple[int, int, int, int]] = []
-    dropped: list[tuple[int, int, int, int]] = []
+    steady: list[Run] = []
+    dropped: list[Run] = []
     for _ in range(raters):
         for rates, runs in ((chances, steady), (dropping, dropped)):
             right = rng.random(trials) < rates
