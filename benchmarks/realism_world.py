@@ -23,7 +23,7 @@ from beholder.collect.stage import run as run_simulated
 from beholder.consolidate.stage import run as consolidate
 from beholder.design.new import make_study
 from beholder.design.stage import run as design
-from beholder.learn.card import format_number, format_with_interval
+from beholder.learn.formatting import format_number, format_with_interval
 from beholder.learn.recipe import load_recipe
 from beholder.learn.stage import run as learn
 from beholder.simulate.expectation import chance_of_generated

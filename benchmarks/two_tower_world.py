@@ -24,8 +24,8 @@ from beholder.collect.stage import run as run_simulated
 from beholder.consolidate.stage import run as consolidate
 from beholder.design.new import make_study
 from beholder.design.stage import run as design
-from beholder.learn.card import format_with_interval
 from beholder.learn.examples import read_votes
+from beholder.learn.formatting import format_with_interval
 from beholder.learn.recipe import load_recipe
 from beholder.learn.stage import run as learn
 from beholder.simulate.policies import GENERATORS
