@@ -4,8 +4,7 @@ Against each of several habits, a voter's votes have a likelihood ratio: to pref
 member of a ring), or to vote by tossing a coin (a bot at a human pace). Honest voters follow the ratings of single
 images, with a taste of their own for every entry. How common each habit is, is estimated from all voters together
 (EM): where a ring is behind an entry, its members speak against each other. Voters are flagged by the probability
-of any habit. It is a cautious one: tastes are averaged over vote by vote, as if a voter had others at every vote,
-so that a habit looks less clear than it is.
+of any habit, as many as keep the expected number of honest ones among them small.
 
 Which pairs a voter is shown is the arena's choice. One whose votes look like a habit is shown *probes*: pairs on
 which honest voters are clear and the habit is not. Probes are checks and count for no entry. That a pair was no
@@ -21,8 +20,8 @@ from scipy import special
 from beholder.arena.voter_flags import CARELESS, FAVOUR
 from beholder.errors import StatisticsError
 
-LEAST_PROBABILITY = 0.03
-"""Probability of a habit from which a voter is flagged; of honest voters, simulated, under 1 % are."""
+FALSE_FLAGS, LEAST_PROBABILITY = 0.01, 0.05
+"""Expected proportion of honest voters among all who may be flagged, and the least probability of a habit."""
 
 STEPS, START, COUNTED = 60, 0.01, 0.5
 """Of EM: steps, the proportion of each habit to start with, and how many honest voters are added."""
@@ -79,8 +78,14 @@ class Suspicion:
 
     @property
     def flagged(self) -> NDArray[np.bool_]:
-        """Voters who are flagged (voters,)."""
-        return np.asarray(self.probability >= LEAST_PROBABILITY, np.bool_)
+        """Voters who are flagged (voters,): the likeliest first, while few of them are expected to be honest."""
+        probability = self.probability
+        order = np.argsort(-probability, kind="stable")
+        expected = np.cumsum(1 - probability[order])  # honest voters among those flagged so far
+        fits = (expected <= FALSE_FLAGS * len(order)) & (probability[order] >= LEAST_PROBABILITY)
+        flagged = np.zeros(len(order), np.bool_)
+        flagged[order[fits]] = True
+        return flagged
 
     def habits(self) -> NDArray[np.int64]:
         """The likeliest habit of each voter who is suspect (voters,).
