@@ -97,8 +97,8 @@ def all_steps(
         )
     proof = improved.proof
     if as_json:
-        asked = proof and {"study": str(proof.study), "pairs": proof.pairs, "raters": proof.raters}
-        content = {"gains": improved.rows.to_dicts(), "alarms": list(improved.alarms), "proof": asked}
+        proof_study = proof and {"study": str(proof.study), "pairs": proof.pairs, "raters": proof.raters}
+        content = {"gains": improved.rows.to_dicts(), "alarms": list(improved.alarms), "proof": proof_study}
         rows = list(proof.rows) if proof else []
         show_json(content | {"proofs": rows, "notes": list(improved.notes), "page": str(improved.page)})
         return

@@ -35,7 +35,7 @@ def progress_report(label: str) -> Iterator[Report]:
 def progress_of_walk(label: str) -> Iterator[Report]:
     """Yield a function for one work whose parts are counted together: one bar, with the time left of all of it."""
     if not sys.stderr.isatty():
-        yield from _lines(label, whole=True)
+        yield from _lines(label, of_all_parts=True)
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
@@ -76,8 +76,8 @@ def _bars(label: str) -> Iterator[Report]:
         yield report
 
 
-def _lines(label: str, *, whole: bool = False) -> Iterator[Report]:
-    ended, state = threading.Event(), _State(label, whole=whole)
+def _lines(label: str, *, of_all_parts: bool = False) -> Iterator[Report]:
+    ended, state = threading.Event(), _State(label, of_all_parts=of_all_parts)
     reporter = threading.Thread(target=_print_lines, args=(state, ended), daemon=True)
     reporter.start()
     try:
@@ -90,12 +90,12 @@ def _lines(label: str, *, whole: bool = False) -> Iterator[Report]:
 class _State:
     """How far the work is: written by the work, read by the thread that prints."""
 
-    def __init__(self, label: str, *, whole: bool = False) -> None:
+    def __init__(self, label: str, *, of_all_parts: bool = False) -> None:
         self._now = (label, 0, 0, time.monotonic())
-        self._label, self._whole = label, whole
+        self._label, self._of_all_parts = label, of_all_parts
 
     def report(self, part: str, done: int, total: int) -> None:
-        began = self._now[3] if self._whole or part == self._now[0] else time.monotonic()
+        began = self._now[3] if self._of_all_parts or part == self._now[0] else time.monotonic()
         self._now = (part, done, total, began)
 
     def __str__(self) -> str:
@@ -104,7 +104,7 @@ class _State:
         if not total:
             return f"{part}: {seconds:,.0f} s so far"
         left = _left(seconds, done, total)
-        if self._whole:
+        if self._of_all_parts:
             return ", ".join(filter(None, (f"{self._label}: {part}, {done / total:.0%}", left)))
         return ", ".join(filter(None, (f"{part}: {done:,} of {total:,}", left)))
 

@@ -57,28 +57,33 @@ def rounds(
     if (simulate is None) != (model is None):
         raise click.UsageError("--simulate and --model go together: who attacks, and which trained model")
     if simulate is not None and model is not None:
-        made = rehearse_round(folder, model, attackers=simulate, verifiers=verifiers)
+        new_round = rehearse_round(folder, model, attackers=simulate, verifiers=verifiers)
     else:
-        made = make_round(folder, verifiers=verifiers)
+        new_round = make_round(folder, verifiers=verifiers)
     if as_json:
         show_json(
-            {"folder": str(made.folder), "target": made.target, "claims": made.claims, "waiting": made.waiting}
-            | {"hidden": made.hidden, "others": made.others}
+            {
+                "folder": str(new_round.folder),
+                "target": new_round.target,
+                "claims": new_round.claims,
+                "waiting": new_round.waiting,
+            }
+            | {"hidden": new_round.hidden, "others": new_round.others}
         )
         return
     click.echo(
-        f"{made.claims} claims about {made.target} in {made.folder}; {made.waiting} wait for a decision, "
-        f"{made.hidden} are hidden"
+        f"{new_round.claims} claims about {new_round.target} in {new_round.folder}; "
+        f"{new_round.waiting} wait for a decision, {new_round.hidden} are hidden"
     )
-    if made.others:
-        click.echo(f"{made.others} approved claims about other targets: beholder rounds {folder} again")
+    if new_round.others:
+        click.echo(f"{new_round.others} approved claims about other targets: beholder rounds {folder} again")
     if simulate is not None:
         click.echo(
-            f"Simulated verifiers have answered. Next: beholder claims {made.folder / 'claims.csv'} --study "
-            f"{made.folder}, or beholder learn {folder} --recipe RECIPE --rounds"
+            f"Simulated verifiers have answered. Next: beholder claims {new_round.folder / 'claims.csv'} --study "
+            f"{new_round.folder}, or beholder learn {folder} --recipe RECIPE --rounds"
         )
         return
     click.echo(
-        f"Next: beholder collect {made.folder}, beholder consolidate {made.folder}, then "
-        f"beholder claims {made.folder / 'claims.csv'} --study {made.folder}"
+        f"Next: beholder collect {new_round.folder}, beholder consolidate {new_round.folder}, then "
+        f"beholder claims {new_round.folder / 'claims.csv'} --study {new_round.folder}"
     )

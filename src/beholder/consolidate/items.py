@@ -46,10 +46,10 @@ class JudgedItems:
     def of(self, raters: set[str]) -> "JudgedItems":
         """Return the judgements of these raters alone."""
         present = self.frame["rater"].unique()
-        kept = [rater for rater in present.to_list() if rater in raters]
-        if len(kept) == len(present):
+        counted = [rater for rater in present.to_list() if rater in raters]
+        if len(counted) == len(present):
             return self
-        named = pl.DataFrame({"rater": kept}, schema={"rater": present.dtype})
+        named = pl.DataFrame({"rater": counted}, schema={"rater": present.dtype})
         return replace(self, frame=self.frame.join(named, on="rater", how="semi", maintain_order="left"))
 
     def decided(self) -> "JudgedItems":

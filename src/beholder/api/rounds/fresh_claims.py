@@ -89,13 +89,13 @@ def _in_rounds(folder: Path) -> set[str]:
     }
 
 
-def _claim(row: Row[Any], rater: str, tags: str, shown: Sequence[str]) -> Claim:
+def _claim(row: Row[Any], rater: str, tags: str, shown_images: Sequence[str]) -> Claim:
     """A claim from its result; of equal scores neither is preferred, so there is nothing to claim."""
     common = (row.attempt, row.target, row.moderation, rater, tags, row.text)
     if row.path is not None:
         return Claim(*common, row.path, row.sha256, row.width, row.height)
     shown_score, picked_score = row.scores
-    if not shown or shown_score == picked_score:
+    if not shown_images or shown_score == picked_score:
         return Claim(*common, None, "", 0, 0)
-    better, worse = (shown[0], row.picked) if shown_score < picked_score else (row.picked, shown[0])
+    better, worse = (shown_images[0], row.picked) if shown_score < picked_score else (row.picked, shown_images[0])
     return Claim(*common, None, "", 0, 0, better, worse)

@@ -26,12 +26,12 @@ def read_attack_rounds(folder: Path, rounds: str = ALL) -> AttackRounds:
         rounds: Those that a model is trained on: ``all``, a number, or a span such as ``1-3``.
     """
     numbers = _numbers(folder)
-    wanted = _parse(rounds, numbers, folder)
+    numbers_chosen = _parse(rounds, numbers, folder)
     results = {number: _read(folder, number) for number in numbers}
     usable = [result for result in results.values() if isinstance(result, _Round)]
     if rounds == ALL and usable:
-        wanted = tuple(result.counts.round for result in usable)
-    faults = [result for number, result in results.items() if isinstance(result, str) and number in wanted]
+        numbers_chosen = tuple(result.counts.round for result in usable)
+    faults = [result for number, result in results.items() if isinstance(result, str) and number in numbers_chosen]
     if faults:
         raise StudyError(str(folder / ROOM), faults)
     attackers = {attack.attacker for result in usable for attack in result.attacks}
@@ -43,7 +43,7 @@ def read_attack_rounds(folder: Path, rounds: str = ALL) -> AttackRounds:
     return AttackRounds(
         tuple(result.counts for result in usable),
         tuple(attack for result in usable for attack in result.attacks),
-        wanted,
+        numbers_chosen,
         held_out_attackers(attackers),
     )
 
@@ -72,12 +72,12 @@ def _parse(rounds: str, numbers: list[int], folder: Path) -> tuple[int, ...]:
     if span is None:
         raise UserError(f"--rounds {rounds}: expected all, a number, or a span such as 1-3")
     first, last = int(span[1]), int(span[2] or span[1])
-    wanted = tuple(range(first, last + 1))
-    missing = [str(number) for number in wanted if number not in numbers]
-    if missing or not wanted:
+    chosen = tuple(range(first, last + 1))
+    missing = [str(number) for number in chosen if number not in numbers]
+    if missing or not chosen:
         there = ", ".join(str(number) for number in numbers)
         raise UserError(f"{folder / ROOM}: no round {', '.join(missing) or rounds}; found: {there}")
-    return wanted
+    return chosen
 
 
 def _read(folder: Path, number: int) -> "_Round | str":

@@ -100,8 +100,8 @@ class Makers:
         maker, orders = self._makers[target], self._queues[target]
         while (order := orders.get()) is not None:
             try:
-                made = maker(order)
+                result = maker(order)
             except Exception:  # noqa: BLE001 - whatever happened, the rater must not wait for ever
                 faults.exception("%s failed on a live prompt", target)
-                made = Made("failed", "the worker failed")
-            self._deliver(order.attempt, made)
+                result = Made("failed", "the worker failed")
+            self._deliver(order.attempt, result)

@@ -35,13 +35,13 @@ def moderation_queue(connection: Connection, *, everything: bool = False) -> lis
 
 def decide(connection: Connection, names: Iterable[str], decision: Decision) -> int:
     """Approve or hide results; an unknown name refuses all of them."""
-    wanted = set(names)
-    present = set(connection.scalars(select(attempts.c.attempt).where(attempts.c.attempt.in_(wanted))))
-    if wanted - present:
-        raise RefusedError(404, "no-attempt", f"no such results: {', '.join(sorted(wanted - present))}")
-    change = update(attempts).where(attempts.c.attempt.in_(wanted))
+    decided = set(names)
+    present = set(connection.scalars(select(attempts.c.attempt).where(attempts.c.attempt.in_(decided))))
+    if decided - present:
+        raise RefusedError(404, "no-attempt", f"no such results: {', '.join(sorted(decided - present))}")
+    change = update(attempts).where(attempts.c.attempt.in_(decided))
     connection.execute(change.values(moderation=decision, moderated=time.time()))
-    return len(wanted)
+    return len(decided)
 
 
 def banned_words(connection: Connection) -> list[str]:
@@ -51,7 +51,7 @@ def banned_words(connection: Connection) -> list[str]:
 
 def ban_words(connection: Connection, words: Iterable[str]) -> list[str]:
     """Make these the banned words, in lower case, and return them; results with them that wait are hidden."""
-    listed = sorted({found.lower() for word in words for found in WORD.findall(word)})
+    listed = sorted({match.lower() for word in words for match in WORD.findall(word)})
     connection.execute(delete(banned))
     now = time.time()
     if listed:

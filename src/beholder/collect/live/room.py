@@ -125,8 +125,8 @@ class LiveRoom:
     def last_made(self, author: str, trial: str) -> Row[Any] | None:
         """The last result of a trial: what a claim is about."""
         with self.database.reading() as connection:
-            made = [row for row in _rows(connection, author, trial) if row.status == "made"]
-        return made[-1] if made else None
+            results = [row for row in _rows(connection, author, trial) if row.status == "made"]
+        return results[-1] if results else None
 
     def _own(self, connection: Connection, author: str | None, attempt: str) -> Row[Any]:
         row = connection.execute(select(attempts).where(attempts.c.attempt == attempt)).one_or_none()
@@ -134,17 +134,17 @@ class LiveRoom:
             raise RefusedError(404, "no-attempt", "there is no such result for this rater")
         return row
 
-    def _deliver(self, attempt: str, made: Made) -> None:
+    def _deliver(self, attempt: str, result: Made) -> None:
         """Store a result: first its image, then that it is there."""
-        fields: dict[str, Any] = {"status": made.status, "note": made.note, "ended": time.time()}
-        if made.image is not None:
-            path = Path(IMAGES_ROOM) / f"{made.image.sha256[:24]}{made.image.suffix}"
+        fields: dict[str, Any] = {"status": result.status, "note": result.note, "ended": time.time()}
+        if result.image is not None:
+            path = Path(IMAGES_ROOM) / f"{result.image.sha256[:24]}{result.image.suffix}"
             (self.folder / IMAGES_ROOM).mkdir(exist_ok=True)
-            (self.folder / path).write_bytes(made.image.content)
-            image = made.image
+            (self.folder / path).write_bytes(result.image.content)
+            image = result.image
             fields |= {"path": str(path), "sha256": image.sha256, "width": image.width, "height": image.height}
-        if made.scores is not None:
-            fields["scores"] = list(made.scores)
+        if result.scores is not None:
+            fields["scores"] = list(result.scores)
         with self.database.writing() as connection:
             connection.execute(update(attempts).where(attempts.c.attempt == attempt).values(**fields))
 
@@ -195,8 +195,8 @@ def _left(connection: Connection, author: str, trial: str, allowance: Allowance)
 
 
 def _rows(connection: Connection, author: str, trial: str) -> Sequence[Row[Any]]:
-    mine = (attempts.c.author == author) & (attempts.c.trial == trial)
-    return connection.execute(select(attempts).where(mine).order_by(attempts.c.at)).all()
+    of_trial = (attempts.c.author == author) & (attempts.c.trial == trial)
+    return connection.execute(select(attempts).where(of_trial).order_by(attempts.c.at)).all()
 
 
 def _view(row: Row[Any]) -> dict[str, Any]:

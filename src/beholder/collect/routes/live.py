@@ -59,12 +59,12 @@ def get_standing(service: Serving, beholder: SessionCookie = None) -> State:
     session, question, trial = _current(service, beholder)
     standing = _room(service).standing(session.session, trial.trial, allowance_of(question))
     others = _others(service, session, question, trial) if target_of(question)[1] else {}
-    shown = []
+    rows = []
     for token, name in others.items():
         picture = service.catalogue.pictures[name]
         width, height = display_size(picture.width, picture.height, service.side)
-        shown.append({"token": token, "width": width, "height": height})
-    return standing | {"others": shown}
+        rows.append({"token": token, "width": width, "height": height})
+    return standing | {"others": rows}
 
 
 @router.post("/agree")

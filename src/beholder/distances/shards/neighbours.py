@@ -25,8 +25,10 @@ def neighbours_of_shards(
     """Return what :func:`beholder.distances.neighbours.neighbours` returns of the sets."""
     sizes = [sizes_of(shards, each) for shards in (real, generated)]
     if k < 1 or min(sum(of_set) for of_set in sizes) < k + 1:
-        found = " and ".join(str(sum(of_set)) for of_set in sizes)
-        raise StatisticsError(f"neighbours: k of at least 1 and more than k images are needed; found {k}, {found}")
+        counts = " and ".join(str(sum(of_set)) for of_set in sizes)
+        raise StatisticsError(
+            f"neighbours: k of at least 1 and more than k images are needed; found {k}, {counts}"
+        )
     real_near, generated_near = (_nearest(shards, k, each) for shards in (real, generated))
     real_radius, generated_radius = ([near[:, -1] for near in of_set] for of_set in (real_near, generated_near))
     tasks = [

@@ -48,18 +48,18 @@ def build_steps(
 
 def _about(step: str, changes: pl.DataFrame, settings: object) -> str:
     """Return in a sentence what a step did."""
-    known = settings if isinstance(settings, Mapping) else {}
+    settings_of_step = settings if isinstance(settings, Mapping) else {}
     images = count(changes.height, "image")
     if step == "filter":
         tries = changes["tries"].drop_nulls()
         number = tries[0] if len(tries) else "several"
         return f"The best of {number} images for each of {count(changes.height, 'prompt')}."
     if step == "repair":
-        painter = known.get("inpainter", "an inpainter")
+        painter = settings_of_step.get("inpainter", "an inpainter")
         return f"{int(changes['kept'].sum())} of {images} painted again where they were wrong, by {painter}."
-    kept, taken = known.get("kept step", 0), known.get("steps taken", 0)
-    ended = f"the weights of step {kept} of {taken} are kept"
-    method = METHOD_NAMES.get(str(known.get("method")), "a reward")
+    kept_step, steps_taken = settings_of_step.get("kept step", 0), settings_of_step.get("steps taken", 0)
+    ended = f"the weights of step {kept_step} of {steps_taken} are kept"
+    method = METHOD_NAMES.get(str(settings_of_step.get("method")), "a reward")
     return f"A LoRA by {method}, {ended}; {images} of unseen prompts."
 
 
@@ -74,8 +74,8 @@ def _gain_lines(gains: pl.DataFrame, settings: object) -> Iterator[tuple[str, st
 
 def _main_row(rows: pl.DataFrame, settings: object) -> Row:
     """Return the row of the aspect that the scorer is about, or else the first."""
-    known = settings if isinstance(settings, Mapping) else {}
-    about = rows.filter(name=str(known.get("scorer", "")).rpartition(":")[2])
+    settings_of_step = settings if isinstance(settings, Mapping) else {}
+    about = rows.filter(name=str(settings_of_step.get("scorer", "")).rpartition(":")[2])
     return (rows if about.is_empty() else about).row(0, named=True)
 
 

@@ -86,8 +86,8 @@ def _paired(sides: pl.LazyFrame) -> pl.LazyFrame:
 
 def _categories(sides: pl.LazyFrame) -> pl.LazyFrame:
     counts = sides.group_by(*OF, "value").agg(votes=pl.len())
-    whole = counts.group_by(OF).agg(most=pl.col("votes").max(), votes=pl.col("votes").sum())
-    return whole.filter(pl.col("votes") > 1).with_columns(disagreement=1 - pl.col("most") / pl.col("votes"))
+    totals = counts.group_by(OF).agg(most=pl.col("votes").max(), votes=pl.col("votes").sum())
+    return totals.filter(pl.col("votes") > 1).with_columns(disagreement=1 - pl.col("most") / pl.col("votes"))
 
 
 def _scaled(sides: pl.LazyFrame, ends: pl.LazyFrame) -> pl.LazyFrame:

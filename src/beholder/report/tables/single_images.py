@@ -103,8 +103,8 @@ def build_single_images(
     every = store.read("images").filter(~pl.col("gold"))
     aspects = _Aspects(study)
     judgements = store.scan("judgements")
-    shown = _shown_images(every, judgements, aspects, bounds)
-    images, some = shown.images, shown.images.height < every.height
+    shown_images = _shown_images(every, judgements, aspects, bounds)
+    images, some = shown_images.images, shown_images.images.height < every.height
     texts = dict(store.read_or_empty("prompts").select("prompt", "text").iter_rows())
     makers, prompts, raters, scorers = Names(), Names(), Names(), Names()
     for generator in generators:
@@ -117,7 +117,7 @@ def build_single_images(
             real=row["real"],
             prompt=prompts.index(texts[row["prompt"]]) if row["prompt"] in texts else None,
             style=row["style"],
-            disagreement=shown.disagreement.get(row["image"]),
+            disagreement=shown_images.disagreement.get(row["image"]),
         )
         for row in images.iter_rows(named=True)
     }

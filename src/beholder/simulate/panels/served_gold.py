@@ -89,15 +89,15 @@ def simulate_served_gold(
             constant = _walk(steadily, right, trials, trials, lambda pace, begins: every)  # noqa: ARG005
             runs.append((*_walk(thin, right, session, supply, drawn_gap), *constant))
     alarm, gold, constant_alarm, _ = np.array(steady).T
-    found, _, constant_found, _ = np.array(dropped).T
-    late = (found >= change) & (constant_found >= change)
-    pairs = (found[late] < NEVER).astype(float) - (constant_found[late] < NEVER)
+    detected, _, constant_found, _ = np.array(dropped).T
+    late = (detected >= change) & (constant_found >= change)
+    pairs = (detected[late] < NEVER).astype(float) - (constant_found[late] < NEVER)
     reach = float(special.ndtri(0.975) * pairs.std(ddof=1) / np.sqrt(len(pairs)))
     return ServedGold(
         gold=float(gold.sum() / (CONSTANT * np.minimum(alarm, trials - 1).astype(float) + CONSTANT).sum()),
         false_alarms=float(np.mean(alarm < NEVER)),
         constant_false_alarms=float(np.mean(constant_alarm < NEVER)),
-        detected=float(np.mean(found[late] < NEVER)),
+        detected=float(np.mean(detected[late] < NEVER)),
         constant_detected=float(np.mean(constant_found[late] < NEVER)),
         difference=float(pairs.mean()),
         difference_low=float(pairs.mean() - reach),
