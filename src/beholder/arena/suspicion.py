@@ -20,7 +20,7 @@ from scipy import special
 from beholder.arena.voter_flags import CARELESS, FAVOUR
 from beholder.errors import StatisticsError
 
-FALSE_FLAGS, LEAST_PROBABILITY = 0.01, 0.05
+FALSE_FLAGS, LEAST_PROBABILITY = 0.015, 0.03
 """Expected proportion of honest voters among all who may be flagged, and the least probability of a habit."""
 
 STEPS, START, COUNTED = 60, 0.01, 0.5
