@@ -23,7 +23,7 @@ from pathlib import Path
 import torch
 from torch.distributed import TCPStore  # type: ignore[attr-defined]  # torch re-exports it
 
-from beholder.learn.devices import is_main_process, process_count
+from beholder.learn.processes.devices import is_main_process, process_count
 from beholder.learn.recipe import Training
 from beholder.learn.train import train
 from beholder.models.architectures import architecture

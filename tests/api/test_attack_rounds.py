@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from beholder.api.claims import verify_study_claims
+from beholder.api.rounds.claims import verify_study_claims
 from beholder.api.rounds.rehearsal import rehearse_round
 from beholder.api.rounds.training_rounds import read_attack_rounds
 from beholder.api.rounds.verification_study import make_round, moderate

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from torch import nn
 
-from beholder.learn.devices import is_main_process, process_count
+from beholder.learn.processes.devices import is_main_process, process_count
 from beholder.learn.recipe import Training
 from beholder.learn.state import load_state
 from beholder.learn.train import train

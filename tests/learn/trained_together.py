@@ -17,7 +17,7 @@ import torch._dynamo  # what every process would import late
 from torch import nn
 from torch.distributed import TCPStore  # type: ignore[attr-defined]  # torch re-exports it
 
-from beholder.learn.devices import is_main_process, process_count
+from beholder.learn.processes.devices import is_main_process, process_count
 from beholder.learn.train import parts_per_process, train
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ WRITERS = {
     "learn/job.py",  # models side by side, as the train step
     "collect/researcher/extend.py",  # adds trials that the design stage drew in a copy, under its record
     "improve/record.py",  # an improvement, in a room of its own
-    "learn/round_models.py",  # models of adversarial rounds, after the training that has changed one of them
+    "learn/rounds/models.py",  # models of adversarial rounds, after the training that has changed one of them
     "api/rounds/verification_study.py",  # the study in which claims are verified
     "api/rounds/rehearsal.py",  # ground truth of a rehearsed round, for simulated raters
     "api/improving/proof.py",  # ground truth of a blind comparison, for simulated raters

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from beholder.api.claims import VerifiedClaims
+    from beholder.api.rounds.claims import VerifiedClaims
 
 
 MOST = 20
@@ -29,7 +29,7 @@ def claims(file: Path, study: Path | None, threshold: float, *, nibbler: bool, a
     question what each image shows. With --nibbler, FILE is your own copy of a published file, whose validations
     verify its claims; its texts are not printed.
     """
-    from beholder.api.claims import verify_nibbler, verify_study_claims
+    from beholder.api.rounds.claims import verify_nibbler, verify_study_claims
 
     if nibbler == (study is not None):
         raise click.UsageError("name the study that verifies the claims by --study, or say --nibbler")

@@ -15,7 +15,7 @@ from beholder.cli.progress import progress_bar
 from beholder.errors import RecipeError
 from beholder.learn.card import figure_table
 from beholder.learn.recipe import TRACKERS, faults_of_division, load_recipe, shipped_recipes
-from beholder.learn.round_words import describe_change, round_table
+from beholder.learn.rounds.words import describe_change, round_table
 from beholder.tables.store import Store
 
 
@@ -93,7 +93,7 @@ def learn(
         if faults := faults_of_division(recipe.training, processes):
             raise RecipeError(f"recipe '{recipe_name}' in {processes} processes", faults)
         check_training(folder, recipe)
-        from beholder.learn.launch import run_in_processes  # late: it needs torch
+        from beholder.learn.processes.launch import run_in_processes  # late: it needs torch
 
         raise SystemExit(run_in_processes(_arguments(click.get_current_context()), processes))
     logging.basicConfig(level=logging.WARNING, format="note: %(message)s")

@@ -10,7 +10,7 @@ import polars as pl
 from beholder.learn.evaluate import Figure
 from beholder.learn.formatting import format_interval, format_number, format_with_interval
 from beholder.learn.recipe import Recipe
-from beholder.learn.round_words import rounds_section
+from beholder.learn.rounds.words import rounds_section
 from beholder.learn.splits import Item
 from beholder.learn.transfer import TransferRow, lacking_rows, transfer_rows
 from beholder.study.study import Study

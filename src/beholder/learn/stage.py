@@ -7,10 +7,8 @@ from pathlib import Path
 
 import torch
 
-from beholder.learn.attacks import AttackData, read_attack_data, require_held_out
 from beholder.learn.card import TrainingData, write_card
 from beholder.learn.data_loader import DataLoader, ImageCache
-from beholder.learn.devices import is_main_process, process_count
 from beholder.learn.evaluate import EvaluationSettings, Figure, evaluate, tune_tie_threshold
 from beholder.learn.examples import (
     Example,
@@ -30,9 +28,11 @@ from beholder.learn.other_data import (
     trained_seconds,
 )
 from beholder.learn.predict import calibrate, predict_images, validate
+from beholder.learn.processes.devices import is_main_process, process_count
 from beholder.learn.recipe import Recipe
 from beholder.learn.rich.stage import learn_rich
-from beholder.learn.round_models import spans, write_round_table
+from beholder.learn.rounds.attacks import AttackData, read_attack_data, require_held_out
+from beholder.learn.rounds.models import spans, write_round_table
 from beholder.learn.splits import Role, Split, split
 from beholder.learn.trackers import installed_trackers
 from beholder.learn.train import Progress, parts_per_process

@@ -19,9 +19,10 @@ import torch
 from torch import nn
 
 from beholder.errors import TrainingError
-from beholder.learn.batch_norm import has_batch_norm, synchronise_batch_norm
-from beholder.learn.blocks import checkpoint_gradients, keep_activations
-from beholder.learn.devices import (
+from beholder.learn.prefetch import BatchT, Loader, Prefetcher
+from beholder.learn.processes.batch_norm import has_batch_norm, synchronise_batch_norm
+from beholder.learn.processes.blocks import checkpoint_gradients, keep_activations
+from beholder.learn.processes.devices import (
     deterministic_algorithms,
     make_accelerator,
     process_count,
@@ -30,9 +31,7 @@ from beholder.learn.devices import (
     seed_part,
     set_random_states,
 )
-from beholder.learn.prefetch import BatchT, Loader, Prefetcher
-from beholder.learn.recipe import Training, faults_of_division
-from beholder.learn.sharding import (
+from beholder.learn.processes.sharding import (
     Sharding,
     clip_gradients,
     full_optimiser_state,
@@ -40,6 +39,7 @@ from beholder.learn.sharding import (
     load_full_optimiser_state,
     load_full_weights,
 )
+from beholder.learn.recipe import Training, faults_of_division
 from beholder.learn.state import Curve, Point, State, load_state, save_state
 from beholder.learn.tracking import UNTRACKED, Tracking
 from beholder.models.trainable import ComparesImages, SkipsHeads, Trainable

@@ -36,7 +36,11 @@ class Arena:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.url = folder, arena_url(folder)
-        self.app = create_arena(folder, self.url)
+        self.serve()
+
+    def serve(self, *, own_prompts: bool = False) -> None:
+        """Create the application; what it draws is the same in every run of a test."""
+        self.app = create_arena(self.folder, self.url, own_prompts=own_prompts, rng=np.random.default_rng(5))
         self.service = self.app.state.service
 
     def voter(self) -> "Voter":
@@ -275,8 +279,7 @@ def serve_with_own_prompts(arena: Arena, *, own_prompts: bool = True) -> None:
     """Serve the arena again, with a generator for every entry."""
     add_generators(arena.folder, arena.service.images.entries)
     arena.service.database.engine.dispose()
-    arena.app = create_arena(arena.folder, arena.url, own_prompts=own_prompts)
-    arena.service = arena.app.state.service
+    arena.serve(own_prompts=own_prompts)
 
 
 def ask_and_wait(voter: Voter) -> None:
@@ -351,6 +354,7 @@ def test_an_arena_that_takes_no_more_prompts_goes_on_with_the_open_pair(arena: A
 
 
 def test_a_suspect_is_probed_and_the_propensity_says_so(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ballot_rules, "CHECK_SHARE", 0.0)
     voter = arena.voter()
     who = arena.rows("select voter from voters")[0][0]
     images = arena.service.images
@@ -358,7 +362,6 @@ def test_a_suspect_is_probed_and_the_propensity_says_so(arena: Arena, monkeypatc
     probe = (*list(by_entry)[:2], prompt)
     plain = arena.service.draw
     arena.service.draw = replace(plain, probes={who: [probe]})
-    monkeypatch.setattr(ballot_rules, "CHECK_SHARE", 0.0)
     monkeypatch.setattr(arena.service, "renew", lambda: None)
     for _ in range(40):
         voter.vote("left")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from beholder.api.claims import VerifiedClaims, verify_study_claims
+from beholder.api.rounds.claims import VerifiedClaims, verify_study_claims
 from beholder.api.rounds.fresh_claims import CLAIMS, ROOM
 from beholder.errors import StudyError, UserError
 from beholder.rounds.attacks import Attack, AttackRounds, RoundCounts, held_out_attackers

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import uvicorn
 from fastapi import FastAPI
 
@@ -22,11 +23,20 @@ from beholder.collect.server.time_limits import LONGEST_SECONDS, TimeLimit
 
 
 def create_arena(
-    folder: Path, url: str, *, limited: bool = True, fill: bool = True, own_prompts: bool = False
+    folder: Path,
+    url: str,
+    *,
+    limited: bool = True,
+    fill: bool = True,
+    own_prompts: bool = False,
+    rng: np.random.Generator | None = None,
 ) -> FastAPI:
-    """Create the application that serves one arena; load tests switch the rate limits off by ``limited``."""
+    """Create the application that serves one arena; load tests switch the rate limits off by ``limited``.
+
+    Pairs are drawn by ``rng``; by default nobody can predict them.
+    """
     app = FastAPI(title="beholder arena", version=__version__, docs_url=None, redoc_url=None)
-    app.state.service = service = ArenaService(folder, url, own_prompts=own_prompts)
+    app.state.service = service = ArenaService(folder, url, own_prompts=own_prompts, rng=rng)
     if fill:
         service.served.fill()
         service.measure_styles()

@@ -40,7 +40,9 @@ faults = logging.getLogger(__name__)
 class ArenaService:
     """The service of one arena. Whatever it keeps in memory can be made again from the database."""
 
-    def __init__(self, folder: Path, url: str, *, own_prompts: bool = False) -> None:
+    def __init__(
+        self, folder: Path, url: str, *, own_prompts: bool = False, rng: np.random.Generator | None = None
+    ) -> None:
         self.folder, self.study = folder, load_study(folder)
         self.images = load_images(folder)
         makers = makers_of_entries(self.study, folder, self.images.entries) if own_prompts else {}
@@ -64,7 +66,7 @@ class ArenaService:
         )
         self._lengths = _sent_lengths(folder, self.images)
         self._turn = threading.Lock()
-        self._rng = np.random.default_rng()  # unpredictable; what it drew is logged with its propensity
+        self._rng = rng or np.random.default_rng()  # unpredictable; what it drew is logged with its propensity
         self._known = -1
         self.draw = _draw(vote_table([], []), self.images.entries)
         self.table: VoteTable = vote_table([], [])

@@ -14,10 +14,10 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
-from beholder.learn.attacks import AttackData
 from beholder.learn.evaluate import EvaluationSettings
 from beholder.learn.examples import EVEN, LabelledImages
 from beholder.learn.recipe import Splitting
+from beholder.learn.rounds.attacks import AttackData
 from beholder.learn.splits import split
 from beholder.learn.trained_models import MODELS_FOLDER, trained_settings
 from beholder.rounds.figures import improvement, round_figures

@@ -15,7 +15,7 @@ from torch import distributed, nn
 from torch.distributed.fsdp import FSDPModule, fully_shard
 from torch.distributed.tensor import DTensor, distribute_tensor
 
-from beholder.learn.blocks import repeated_blocks
+from beholder.learn.processes.blocks import repeated_blocks
 
 HOOKS = (
     "_forward_hooks",

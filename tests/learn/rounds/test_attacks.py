@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 
 from beholder.errors import LabelsError, RecipeError
-from beholder.learn.attacks import AttackData, read_attack_data, require_held_out
 from beholder.learn.evaluate import EvaluationSettings
 from beholder.learn.examples import LabelledImages
 from beholder.learn.recipe import load_recipe
-from beholder.learn.round_models import spans, write_round_table
+from beholder.learn.rounds.attacks import AttackData, read_attack_data, require_held_out
+from beholder.learn.rounds.models import spans, write_round_table
 from beholder.learn.splits import Item, Role, Split
 from beholder.rounds.attacks import Attack, AttackRounds, RoundCounts
 from beholder.tables.catalogue import TABLES
@@ -119,7 +119,7 @@ def test_both_errors_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     ]
     Store(folder).write({"images": TABLES["images"].frame(pictures)}, Provenance("new", {}, 0, {}))
     Store(folder).write({"predictions": TABLES["predictions"].frame(rows)}, Provenance("learn", {}, 0, {}))
-    monkeypatch.setattr("beholder.learn.round_models.split", lambda *_: [split_of()])
+    monkeypatch.setattr("beholder.learn.rounds.models.split", lambda *_: [split_of()])
     settings = EvaluationSettings(0.95, 100, 3)
     table = write_round_table(folder, labelled_images(), attack_data(), settings)
     first, second = table.to_dicts()

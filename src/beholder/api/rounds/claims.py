@@ -16,7 +16,7 @@ from beholder.rounds.pair_claims import PLACES
 from beholder.rounds.verification import THRESHOLD, Verdicts, verify_claims
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.study.kinds.choice import CANNOT_TELL
-from beholder.study.kinds.pair import TIE, PairQuestion
+from beholder.study.kinds.pair import TIE
 from beholder.study.study import load_study
 from beholder.tables.store import Store
 
@@ -61,8 +61,7 @@ def verify_study_claims(folder: Path, file: Path, *, threshold: float = THRESHOL
     questions = [
         question
         for question in study.questions
-        if (of_pairs and isinstance(question, PairQuestion))
-        or kind_of(question).coding(question).value_kind == CATEGORY
+        if (of_pairs and _compares_pairs(question)) or kind_of(question).coding(question).value_kind == CATEGORY
     ]
     if len(questions) != 1:
         raise StudyError(
@@ -72,7 +71,7 @@ def verify_study_claims(folder: Path, file: Path, *, threshold: float = THRESHOL
         )
     names: tuple[str, ...]
     unsure: int | None
-    if isinstance(questions[0], PairQuestion):
+    if _compares_pairs(questions[0]):
         claims = _read(file, {name.removesuffix(f"-{PLACES[0]}") for name in images}, PLACES)
         verifier, claim, answer = _preferences(store, questions[0], claims)
         names, unsure = (*PLACES, TIE), len(PLACES)
@@ -141,6 +140,10 @@ def _answers(
     judged = store.read("judgements").filter((pl.col("question") == question.name) & pl.col("used"))
     about = claims.with_row_index("claim").join(judged.select("image", "rater", "value"), on="image")
     return _numbered(about)
+
+
+def _compares_pairs(question: AnyQuestion) -> bool:
+    return kind_of(question).traits.items == "pairs"
 
 
 def _preferences(

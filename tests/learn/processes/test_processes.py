@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(not distributed.is_gloo_available(), reason="tor
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, dict[str, Any]]:
     folder = tmp_path_factory.mktemp("together")
-    script = Path(__file__).with_name("trained_together.py")
+    script = Path(__file__).parents[1] / "trained_together.py"
     done = subprocess.run(
         [sys.executable, str(script), str(folder)],
         timeout=300,
