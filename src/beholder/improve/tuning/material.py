@@ -158,11 +158,11 @@ def study_pairs(folder: Path, names: Sequence[str] = ()) -> pl.DataFrame:
     """
     store = Store(folder)
     images = store.read("images").filter(~pl.col("real") & ~pl.col("gold"))
-    names = sorted(images["generator"].unique())
+    generators = sorted(images["generator"].unique())
     for name in names:
-        if name not in names:
-            raise UserError(unknown_name("generator", name, names))
-    images = images.filter(pl.col("generator").is_in(list(names) or names)).select("image", "path", "prompt")
+        if name not in generators:
+            raise UserError(unknown_name("generator", name, generators))
+    images = images.filter(pl.col("generator").is_in(list(names) or generators)).select("image", "path", "prompt")
     texts = store.read_or_empty("prompts").select("prompt", "text")
     generations = store.read_or_empty("generations").filter(pl.col("status") == DONE).select("path", "seed")
     about = images.join(texts, on="prompt").join(generations, on="path", how="left")

@@ -51,12 +51,18 @@ const tools = { redraw, act, onWidth };
 
 const current = () => (location.hash.slice(1) in partsOf() ? location.hash.slice(1) : study?.prototype ? "prototype" : "overview");
 
+/** How often drawing has begun: what was asked for last is what stays, whatever is ready last. */
+let begun = 0;
+
 async function redraw() {
-  study = await get("/overview");
+  const own = ++begun;
+  const overview = await get("/overview");
+  if (own !== begun) return;
+  study = overview;
   drawHead();
   const part = current();
   const drawn = await partsOf()[part].draw(study, tools);
-  if (part !== current()) return;
+  if (own !== begun || part !== current()) return;
   watching.splice(0).forEach((observer) => observer.disconnect());
   content.replaceChildren(...drawn);
 }

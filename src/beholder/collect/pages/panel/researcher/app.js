@@ -37,12 +37,18 @@ const tools = { redraw, act };
 
 const current = () => (location.hash.slice(1) in PARTS ? location.hash.slice(1) : "overview");
 
+/** How often drawing has begun: what was asked for last is what stays, whatever is ready last. */
+let begun = 0;
+
 async function redraw() {
-  panel = await get("/overview");
+  const own = ++begun;
+  const overview = await get("/overview");
+  if (own !== begun) return;
+  panel = overview;
   drawHead();
   const part = current();
   const drawn = await PARTS[part](panel, tools);
-  if (part === current()) content.replaceChildren(...drawn.filter(Boolean));
+  if (own === begun && part === current()) content.replaceChildren(...drawn.filter(Boolean));
 }
 
 /** @param {() => Promise<string>} action */
