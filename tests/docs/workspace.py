@@ -47,8 +47,8 @@ design = { raters = 6, trials = 4 }
 """
 WRITTEN = (
     "three blue cats, in the snow, photo style",
-    "two red birds beside a clock, photo style",
-    "a green car of somebody with a name, photo style",
+    "two red birds, in the snow, photo style",
+    "a green car, in the snow, photo style",
 )
 """Prompts of raters who claim that the generator failed."""
 
