@@ -191,7 +191,7 @@ def render_world(seed: int, file: Path) -> None:
         centred = images.cells - mean.numpy()[:, None, None]
         columns[f"{name}_cells"] = np.einsum("nchw,cd->ndhw", centred, axes, optimize=True).astype(np.float16)
         columns[f"{name}_truth"], columns[f"{name}_cover"] = images.truth, images.cover
-    np.savez(file, **columns)
+    np.savez(file, **columns)  # type: ignore[arg-type]  # also takes a bool by name
 
 
 @dataclass(frozen=True, eq=False)
