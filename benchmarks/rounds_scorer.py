@@ -110,15 +110,19 @@ def static_images(count: int, seed: list[int], encoder: Encoder) -> Images:
     return render(requests, GENERATORS * count, seed, encoder)
 
 
-def attack_images(seed: list[int], encoder: Encoder) -> Images:
-    """Of one attacker in one round: haze and flaws have nothing to do with each other."""
+def attack_plan(seed: list[int]) -> tuple[list[Request], list[Policy]]:
+    """What one attacker paints in one round: haze and flaws have nothing to do with each other."""
     rng = np.random.default_rng(seed)
     requests = [r for r in draw_requests(PROMPTS, rng) for _ in range(IMAGES)]
     policies = [
         Policy("attack", rng.uniform(0, 3), 0.1, 0.2, haze=rng.uniform(0, 1), severity=rng.uniform(0.4, 0.9))
         for _ in requests
     ]
-    return render(requests, policies, seed, encoder)
+    return requests, policies
+
+
+def attack_images(seed: list[int], encoder: Encoder) -> Images:
+    return render(*attack_plan(seed), seed, encoder)
 
 
 def pairs_of(images: Images, each: int, author: int) -> Pairs:
@@ -291,18 +295,17 @@ def main() -> None:
     print(f"\n{time.process_time() - began:.0f} s of CPU time; what was rendered before is not rendered again.")
 
 
+def static_errors(test: Pairs, model: Scorer) -> Floats:
+    """Proportion of wrong pairs by prompt, since prompts are resampled; ties have no right answer."""
+    wrong = np.where(np.abs(test.gap) > 0.02, test.wrong(model), np.nan).reshape(TEST, -1)
+    return np.asarray(np.nanmean(wrong[~np.all(np.isnan(wrong), axis=1)], axis=1), np.float64)
+
+
 def report(
     models: Sequence[Scorer], control: Scorer, rounds: list[Round], test: Pairs, rng: np.random.Generator
 ) -> None:
     """Print both errors of every model, the change, the control, and the claims."""
     attacks = joined([played.part(held_out=True) for played in rounds])
-    clear = np.abs(test.gap) > 0.02  # ties have no right answer
-
-    def static_errors(model: Scorer) -> Floats:
-        """Proportion of wrong pairs by prompt: prompts are resampled."""
-        wrong = np.where(clear, test.wrong(model), np.nan).reshape(TEST, -1)
-        return np.asarray(np.nanmean(wrong[~np.all(np.isnan(wrong), axis=1)], axis=1), np.float64)
-
     print("| model | parent | pairs trained on | error on held-out attacks | error on the static test set |")
     print("|---|---|---|---|---|")
     trained = np.cumsum([0, *(len(played.part(held_out=False).gap) for played in rounds)])
@@ -310,12 +313,12 @@ def report(
     for (name, parent, model), count in zip(
         [*named, ("control: random pairs", "–", control)], [*trained, trained[-1]], strict=True
     ):
-        both = round_figures(0, parent, attacks.wrong(model), attacks.author, static_errors(model), rng=rng)
+        both = round_figures(0, parent, attacks.wrong(model), attacks.author, static_errors(test, model), rng=rng)
         print(f"| {name} | {parent} | {count} | {both.adversarial} | {both.static} |")
     for name, model in (("the last model", models[-1]), ("the control", control)):
         change = improvement(
             attacks.wrong(models[0]), attacks.wrong(model), attacks.author,
-            static_errors(models[0]), static_errors(model), rng=rng,
+            static_errors(test, models[0]), static_errors(test, model), rng=rng,
         )  # fmt: skip
         print(f"\nReduction of the error on held-out attacks, {name}: {change.adversarial}")
         print(f"\nStatic error, {name} less the first: {change.static}")

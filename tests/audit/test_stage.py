@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 from PIL import Image
-from tests.board.tables import MOMENT, RECORD, judgement, score, write
+from tests.board.tables import MOMENT, RECORD, generation, judgement, score, write
 from tests.cli.conftest import Ran, run
 
 from beholder.api.auditing import audit
@@ -187,3 +187,38 @@ def test_the_command_lists_audits_and_prints_findings(rated: Path, run: Callable
     content = json.loads(run("audit", str(rated), "counterfactual", "--json").out)
     assert content["stage"]["skipped"]
     assert content["findings"][0]["audit"] == "counterfactual"
+
+
+def test_a_style_that_people_rate_lower_is_a_shift(rated: Path) -> None:
+    in_half = pl.when(pl.col("prompt") < "p30")
+    images = Store(rated).read("images").with_columns(style=in_half.then(pl.lit("photo")).otherwise(pl.lit("ink")))
+    Store(rated).write({"images": images}, RECORD)
+    rng = np.random.default_rng(1)
+    judged = [
+        judgement(r, f"{g}/{p:02d}", 4 - 2 * (p >= 30) + rng.normal(0, 0.5))
+        for r in range(6)
+        for p in range(PROMPTS)
+        for g in "ab"
+    ]
+    write(rated, judgements=judged)
+    audit(rated, ["shift"])
+    rows = {(row["measure"], row["subject"]): row for row in findings(rated, "shift")}
+    gap = rows["opinion: quality", "all"]
+    assert (gap["slice"], gap["severity"]) == ("ink against photo", "problem")
+    assert gap["low"] < -2 < gap["high"]  # type: ignore[operator]
+    assert rows["sharp", "all"]["severity"] != "problem"
+
+
+def test_who_is_slow_and_no_better_is_not_worth_it(rated: Path) -> None:
+    seconds = {"a": 1.0, "b": 4.0}  # a is rated higher, too
+    prompts = [f"p{p:02d}" for p in range(PROMPTS)]
+    costs: list[dict[str, object]] = [
+        {"generator": g, "prompt": p, "sample": 0, "seconds": seconds[g]} for g in "ab" for p in prompts
+    ]
+    write(rated, generations=[generation(g, p) for g in "ab" for p in prompts], generation_costs=costs, scores=[])
+    run_board(rated)
+    audit(rated, ["cost"])
+    rows = {(row["slice"], row["subject"]): row for row in findings(rated, "cost")}
+    assert rows["per image", "b"]["figure"] == 4.0
+    assert "nobody beats a" in str(rows["Pareto", "all"]["finding"])
+    assert "Energy was not measured" in str(rows["energy", "all"]["finding"])

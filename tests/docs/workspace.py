@@ -2,18 +2,28 @@
 
 import csv
 import os
+import secrets
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
+import polars as pl
 from PIL import Image
 from tests.docs.blocks import ROOT
 
 from beholder.cli.main import main
+from beholder.collect.live.makers import Made, Order
+from beholder.collect.live.room import Allowance, LiveRoom
+from beholder.generators.checked import check_image
 from beholder.simulate.grammar import draw_requests
 from beholder.simulate.painter import paint
+from beholder.simulate.painter_worker import POLICIES, paint_image
 from beholder.simulate.policies import GENERATORS
+from beholder.tables.store import Store
+from beholder.workers.messages import ImageRequest
 
 PROMPTS = 20
 SHARED = Path(os.environ.get("BEHOLDER_SHARED", ROOT.parent / "shared")) / "data"
@@ -21,6 +31,26 @@ SHARED = Path(os.environ.get("BEHOLDER_SHARED", ROOT.parent / "shared")) / "data
 PICTURES = "pictures"
 MY_STUDY = "my-study"
 NEW_STUDY = "new-study"
+ATTACKS = "attacks"
+
+ATTACK = """
+[[generators]]
+name = "ember"
+kind = "painter"
+policy = "ember"
+
+[[questions]]
+name = "attack"
+kind = "write-prompt"
+target = "ember"
+design = { raters = 6, trials = 4 }
+"""
+WRITTEN = (
+    "three blue cats, in the snow, photo style",
+    "two red birds, in the snow, photo style",
+    "a green car, in the snow, photo style",
+)
+"""Prompts of raters who claim that the generator failed."""
 
 
 def paint_pictures(folder: Path) -> None:
@@ -51,6 +81,31 @@ def make_new_study(folder: Path) -> None:
     _new_study(folder, NEW_STUDY)
 
 
+def attack_a_generator(folder: Path) -> None:
+    """Write ``attacks/``: three raters have claimed that a generator fails on their own prompts."""
+    _beholder(folder, "new", "mos", ATTACKS, f"--generated=ember={PICTURES}/ember")
+    settings = folder / ATTACKS / "study.toml"
+    head, _, _ = settings.read_text(encoding="utf-8").partition("[[questions]]")
+    settings.write_text(head + ATTACK, encoding="utf-8")
+    _beholder(folder, "design", ATTACKS)
+    _beholder(folder, "collect", ATTACKS, "--simulate=6")
+    claims = Store(folder / ATTACKS).read("answers").filter(pl.col("choice") == "fails").unique("session")
+    room = LiveRoom(folder / ATTACKS, {"ember": _painted})
+    rows = claims.sort("session").select("trial", "session").head(len(WRITTEN)).iter_rows()
+    for number, ((trial, session), prompt) in enumerate(zip(rows, WRITTEN, strict=True)):
+        room.agree(session)
+        with patch.object(secrets, "token_hex", lambda _, number=number: f"{number + 1:024x}"):
+            (name,) = room.ask(session, trial, prompt, ["ember"], Allowance(9, 9, 100))
+        while room.result(session, name)["status"] == "waiting":
+            time.sleep(0.01)
+    room.close()
+
+
+def _painted(order: Order) -> Made:
+    request = ImageRequest(prompt=order.prompt, seed=order.seed, width=48, height=48)
+    return Made("made", image=check_image(paint_image(request, POLICIES["ember"]).content, request))
+
+
 def _new_study(folder: Path, name: str) -> None:
     generated = [f"--generated={name}={PICTURES}/{name}" for name in ("aurora", "cirrus", "ember")]
     _beholder(folder, "new", "hpd-pairs,mos", name, *generated, "--raters=20", "--trials=30")
@@ -72,6 +127,7 @@ PREPARED: dict[str, Callable[[Path], None]] = {
     PICTURES: paint_pictures,
     MY_STUDY: rehearse_my_study,
     NEW_STUDY: make_new_study,
+    ATTACKS: attack_a_generator,
 }
 """Name of a prepared folder -> what makes it, in the order in which they are made."""
 
