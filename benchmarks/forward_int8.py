@@ -22,8 +22,6 @@ from onnxruntime.quantization import (
 )
 from onnxruntime.quantization.shape_inference import quant_pre_process
 
-from beholder.images.in_order import batches
-
 Pixels = NDArray[np.float32]
 Forward = Callable[[Pixels], NDArray[np.float32]]
 BATCH = 4
@@ -35,7 +33,7 @@ class Calibration(CalibrationDataReader):  # type: ignore[misc]
     """Batches of calibration images, each once."""
 
     def __init__(self, pixels: Pixels) -> None:
-        self._batches: Iterator[Pixels] = iter(batches(pixels, BATCH))
+        self._batches: Iterator[Pixels] = (pixels[at : at + BATCH] for at in range(0, len(pixels), BATCH))
 
     def get_next(self) -> dict[str, Pixels] | None:
         pixels = next(self._batches, None)

@@ -10,7 +10,9 @@ from beholder.models.encoders.catalogue import ENCODERS, load_encoder
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
-    with pytest.raises(UserError, match="encoder 'dino' is not known; known: pixel, efficientnet-lite0"):
+    with pytest.raises(
+        UserError, match="encoder 'dino' is not known; known: pixel, pixel-statistics, efficientnet-lite0"
+    ):
         load_encoder("dino")
 
 
