@@ -10,27 +10,40 @@ prompts that were not put aside; none of the folders is trained on.
 """
 
 import argparse
-import io
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import cifar_images
 import numpy as np
+from agiqa_altered import (
+    COUNTS,
+    MORE,
+    MORE_NAMES,
+    NAMES,
+    RENDERED_NAMES,
+    SEED,
+    altered_images,
+    more_altered_images,
+    rendered_images,
+)
 from agiqa_scorer import CHOSEN, FOLDS, SOURCE, Images, load
 from agiqa_scorer_fit import fit_head
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw, ImageFilter
+from PIL import Image
 from safetensors.numpy import save_file
 from scipy.special import bdtrc
 from sklearn.linear_model import LogisticRegression
 
 from beholder.images.decode import flatten
-from beholder.images.in_order import batches
+from beholder.images.sources import named_files
 from beholder.models.encoders.catalogue import load_encoder
+from beholder.models.encoders.encode import encode_by
+from beholder.models.encoders.pixel_statistics import DIMS
 from beholder.models.quality.head import KernelHead, read_head
-from beholder.models.quality.packaged import ENCODERS, HEAD, SHIFT
+from beholder.models.quality.packaged import ENCODERS, HEAD, PIXELS, SHIFT
 from beholder.models.quality.shift import (
     NUMBERS,
     TENSORS,
@@ -43,13 +56,17 @@ from beholder.models.weights.files import hash_files
 from beholder.simulate.world import World, paint_world
 from beholder.stats.intervals.proportions import wilson
 
-SEED, ALTERED, SHAPES, NOISY, MORE, TESTED = 53, 150, 120, 60, 100, 200
-STRENGTH, STRENGTHS = 0.01, (0.001, 0.01, 0.1)
+TESTED = 200
+WORLD_SEED, WORLD_SIDES = 20261118, (192, 512)
+"""Of the pictures of the synthetic world that the packaged detector was tested on; no others were looked at."""
+STRENGTH, STRENGTHS = 0.001, (0.001, 0.01, 0.1)
 """Inverse of the ridge of the logistic regression: the one that was chosen, and those that were tried."""
 WIDTHS = (32, 16, 24, 40, 80, 112, 192)
 """Channels of stem and stages; the moments have all seven, the details the first six, each twice."""
 BOUNDS = 2 * np.cumsum([0, *WIDTHS, *WIDTHS[:-1]])
 SET_SIZES = (5, 20)
+RIDGE = 1e-3
+"""Added to the variances of the statistics of pixels, some of which are nearly sums of others."""
 Floats = NDArray[np.float64]
 
 
@@ -59,13 +76,22 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--open", nargs="*", type=Path, metavar="PICTURES")
     arguments = parser.parse_args()
-    images = load(arguments.cache)
+    images = load_with_statistics(arguments.cache)
     if arguments.write:
         write(images, arguments.cache)
     elif arguments.open is None:
         choose(images, arguments.cache)
     else:
         open_held_out(images, arguments.cache, arguments.open)
+
+
+def load_with_statistics(cache: Path) -> Images:
+    """AGIQA-3K with the vectors of all encoders of the detector."""
+    images = load(cache)
+    names = images.table["name"].to_list()
+    files = named_files(names, [SOURCE / "image" / name for name in names])
+    statistics = encode_by(files, [load_encoder(PIXELS)], folder=cache).features[0].vectors
+    return replace(images, vectors=np.concatenate([images.vectors, statistics], axis=1))
 
 
 def choose(images: Images, cache: Path) -> None:
@@ -114,12 +140,17 @@ def write(images: Images, cache: Path) -> None:
 
 def altered_by_kind(images: Images, cache: Path) -> dict[str, NDArray[np.float32]]:
     """Vectors of altered images, by how they were altered."""
-    first = encode_named(cache, "altered", lambda: altered_images(images))
-    more = encode_named(cache, "altered-more", lambda: more_altered_images(images))
-    ends = np.cumsum([ALTERED, ALTERED, NOISY])
-    by_kind = dict(zip(("small", "flat", "noisy", "shapes"), np.split(first, ends), strict=True))
-    names = ("smooth", "enlarged", "lines", "compressed", "painted")
-    return by_kind | dict(zip(names, np.split(more, len(names)), strict=True))
+    names = images.table["name"].to_numpy()[images.development]
+    originals = [SOURCE / "image" / name for name in names]
+    by_kind: dict[str, NDArray[np.float32]] = {}
+    for group, make, kinds, counts in (
+        ("altered", altered_images, NAMES, COUNTS),
+        ("altered-more", more_altered_images, MORE_NAMES, [MORE] * len(MORE_NAMES)),
+        ("altered-rendered", rendered_images, RENDERED_NAMES, [MORE] * len(RENDERED_NAMES)),
+    ):
+        vectors = encode_named(cache, group, partial(make, originals))
+        by_kind |= dict(zip(kinds, np.split(vectors, np.cumsum(counts)[:-1]), strict=True))
+    return by_kind
 
 
 def unfitted(
@@ -128,14 +159,28 @@ def unfitted(
     held_out: NDArray[np.float32] | None,
     residuals: Floats | None = None,
 ) -> ShiftDetector:
-    """The scales of components and residuals; the latter from held-out images, or from their residuals."""
+    """The scales of all features; those of residuals from held-out images, or from their residuals."""
     if residuals is None:
         assert held_out is not None
         residuals = components_and_residuals(head, BOUNDS, held_out)[1]
     scales = components_and_residuals(head, BOUNDS, trained_on)[0].std(axis=0)
     centres, highs = np.quantile(residuals, (0.5, 0.95), axis=0)
-    weights = np.zeros(len(scales) + len(centres))
-    return ShiftDetector(scales, BOUNDS, centres, highs - centres, weights, intercept=0.0, median=0.0, unit=1.0)
+    statistics = trained_on[:, -DIMS:].astype(np.float64)
+    means, deviations = statistics.mean(axis=0), statistics.std(axis=0)
+    covariance = np.cov((statistics - means) / deviations, rowvar=False) + RIDGE * np.eye(DIMS)
+    return ShiftDetector(
+        scales=scales,
+        bounds=BOUNDS,
+        centres=centres,
+        units=highs - centres,
+        pixel_means=means,
+        pixel_deviations=deviations,
+        pixel_whitening=np.linalg.inv(np.linalg.cholesky(covariance)),
+        weights=np.zeros(len(scales) + len(centres) + 2 * DIMS + 1),
+        intercept=0.0,
+        median=0.0,
+        unit=1.0,
+    )
 
 
 def fit_detector(
@@ -158,7 +203,8 @@ def open_held_out(images: Images, cache: Path, folders: list[Path]) -> None:
     detector, _ = read_shift_detector(FOLDER / SHIFT)
     trials = {"AGIQA-3K, prompts put aside (false alarms)": images.vectors[images.held_out]}
     trials["CIFAR-10"] = encode_named(cache, "cifar", lambda: cifar(cache))
-    trials["synthetic world"] = encode_named(cache, "world", synthetic)
+    for side in WORLD_SIDES:
+        trials[f"synthetic world, {side} px"] = encode_named(cache, f"world-{side}", partial(synthetic, side))
     trials |= {
         folder.name: encode_named(cache, folder.name, lambda folder=folder: pictures(folder)) for folder in folders
     }
@@ -190,105 +236,10 @@ def encode_named(cache: Path, name: str, make) -> NDArray[np.float32]:  # type: 
     """Vectors of images that are made on demand, stored in the cache."""
     file = cache / f"shift-{name}.npy"
     if not file.is_file():
-        encoders = [load_encoder(encoder) for encoder in ENCODERS]
+        encoders = [load_encoder(encoder) for encoder in (*ENCODERS, PIXELS)]
         pixels = [np.asarray(image) for image in make()]
         np.save(file, np.concatenate([encoder.encode(pixels) for encoder in encoders], axis=1))
     return np.asarray(np.load(file))
-
-
-def altered_images(images: Images) -> Iterator[Image.Image]:
-    """Small, flat, noisy, and drawn images."""
-    rng = np.random.default_rng(SEED)
-    names = images.table["name"].to_numpy()[images.development]
-
-    def some(count: int) -> Iterator[Image.Image]:
-        for name in rng.choice(names, count, replace=False):
-            yield Image.open(SOURCE / "image" / name).convert("RGB")
-
-    for image in some(ALTERED):
-        side = int(rng.integers(24, 65))
-        yield image.resize((side, side), Image.Resampling.BICUBIC)
-    for image in some(ALTERED):
-        smooth = image.resize((256, 256)).filter(ImageFilter.MedianFilter(5))
-        yield smooth.quantize(int(rng.integers(3, 12)), dither=Image.Dither.NONE).convert("RGB")
-    for image in some(NOISY):
-        pixels = np.asarray(image.resize((256, 256)), np.float64)
-        yield Image.fromarray(
-            np.clip(pixels + rng.normal(0, rng.uniform(30, 90), pixels.shape), 0, 255).astype(np.uint8)
-        )
-    for _ in range(SHAPES):
-        yield shapes(rng)
-
-
-def more_altered_images(images: Images) -> Iterator[Image.Image]:
-    """Smooth, enlarged, drawn in lines, compressed and painted images, ``MORE`` of each."""
-    rng = np.random.default_rng(SEED + 1)
-    names = rng.choice(images.table["name"].to_numpy()[images.development], 4 * MORE, replace=False)
-    originals = [SOURCE / "image" / name for name in names]
-    yield from (smooth(rng) for _ in range(MORE))
-    for change, files in zip((enlarged, in_lines, compressed, painted), batches(originals, MORE), strict=True):
-        for file in files:
-            yield change(Image.open(file).convert("RGB"), rng)
-
-
-def smooth(rng: np.random.Generator) -> Image.Image:
-    """A few random colours that run into each other, with a little noise."""
-    side, knots = int(rng.choice([128, 256, 512])), int(rng.integers(2, 9))
-    field = Image.fromarray(rng.integers(0, 256, (knots, knots, 3), np.uint8))
-    pixels = np.asarray(field.resize((side, side), Image.Resampling.BICUBIC), np.float64)
-    noise = rng.normal(0, rng.uniform(0, 6), pixels.shape)
-    return Image.fromarray(np.clip(pixels + noise, 0, 255).astype(np.uint8))
-
-
-def enlarged(image: Image.Image, rng: np.random.Generator) -> Image.Image:
-    """At 80 to 224 px, as such or enlarged again."""
-    side = int(rng.integers(80, 225))
-    small = image.resize((side, side), Image.Resampling.BICUBIC)
-    return small if rng.random() < 0.5 else small.resize((512, 512), Image.Resampling(int(rng.choice([0, 2, 3]))))
-
-
-def in_lines(image: Image.Image, rng: np.random.Generator) -> Image.Image:
-    """Edges alone, in black on white or white on black."""
-    edges = np.asarray(image.convert("L").filter(ImageFilter.FIND_EDGES)) > rng.integers(20, 70)
-    ink = edges if rng.random() < 0.5 else ~edges
-    return Image.fromarray((255 * ink).astype(np.uint8)).convert("RGB")
-
-
-def compressed(image: Image.Image, rng: np.random.Generator) -> Image.Image:
-    """As a JPEG of very low quality."""
-    file = io.BytesIO()
-    image.save(file, "JPEG", quality=int(rng.integers(2, 9)))
-    return Image.open(file).convert("RGB")
-
-
-def painted(image: Image.Image, rng: np.random.Generator) -> Image.Image:
-    """In brush strokes: the most frequent colour around each pixel."""
-    side = int(rng.choice([192, 256, 384]))
-    return image.resize((side, side)).filter(ImageFilter.ModeFilter(int(rng.choice([7, 9, 11]))))
-
-
-def shapes(rng: np.random.Generator) -> Image.Image:
-    """Disks, rectangles and polygons of one colour each on one background."""
-    side = int(rng.choice([128, 192, 256, 512]))
-    image = Image.new("RGB", (side, side), colour(rng))
-    draw = ImageDraw.Draw(image)
-    for _ in range(int(rng.integers(1, 9))):
-        (x, y), radius = rng.integers(0, side, 2).tolist(), int(rng.integers(side // 16, side // 2))
-        box = (x - radius, y - radius, x + radius, y + radius)
-        kind = rng.integers(0, 3)
-        if kind == 0:
-            draw.ellipse(box, fill=colour(rng))
-        elif kind == 1:
-            draw.rectangle(box, fill=colour(rng))
-        else:
-            corners = rng.integers(0, side, (int(rng.integers(3, 7)), 2)).tolist()
-            draw.polygon([(across, down) for across, down in corners], fill=colour(rng))
-    return image
-
-
-def colour(rng: np.random.Generator) -> tuple[int, int, int]:
-    red, green, blue = rng.integers(0, 256, 3).tolist()
-    return red, green, blue
 
 
 def cifar(cache: Path) -> Iterator[Image.Image]:
@@ -297,9 +248,9 @@ def cifar(cache: Path) -> Iterator[Image.Image]:
     return (Image.fromarray(pixels[index]) for index in rng.choice(len(pixels), TESTED, replace=False))
 
 
-def synthetic() -> Iterator[Image.Image]:
+def synthetic(side: int) -> Iterator[Image.Image]:
     with tempfile.TemporaryDirectory() as folder:
-        paint_world(World(prompts=TESTED // 5, reals=1), Path(folder))
+        paint_world(World(prompts=TESTED // 5, reals=1, size=side, seed=WORLD_SEED), Path(folder))
         for file in sorted(Path(folder).rglob("*.png"))[:TESTED]:
             yield Image.open(file).convert("RGB")
 

@@ -12,8 +12,8 @@ import vl_convert
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from beholder.learn.evaluate import Figure
 from beholder.learn.examples import read_labelled_images
+from beholder.learn.figures.figure import Figure
 from beholder.learn.recipe import Recipe
 from beholder.learn.splits import split
 from beholder.report.site.theme import chart_config, in_daylight, var

@@ -10,10 +10,12 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-from agiqa_scorer import COPY, SOURCE, Floats, Images, Mask, agreement, interval, load, number
+from agiqa_scorer import COPY, SOURCE, Floats, Images, Mask, agreement, interval, number
+from agiqa_shift import load_with_statistics
 from PIL import Image
 
 from beholder.models.alignment.packaged import load_alignment_model
+from beholder.models.encoders.pixel_statistics import DIMS
 from beholder.scorers.colour_words import colour_words, names_colours
 
 UNTRAINED = ("class-words", "colour-words")
@@ -22,7 +24,7 @@ UNTRAINED = ("class-words", "colour-words")
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cache", type=Path, metavar="CACHE")
-    images = load(parser.parse_args().cache)
+    images = load_with_statistics(parser.parse_args().cache)
     scores = score_all(images)
     print("| images | scorer | raters' | SRCC | baseline | ceiling | PLCC | within generators | pairs | number |")
     print("|---|---|---|---|---|---|---|---|---|---|")
@@ -37,16 +39,17 @@ def main() -> None:
 def score_all(images: Images) -> dict[str, Floats]:
     """Scores of all images, by the scorers' names."""
     model, prompts = load_alignment_model(), images.table["prompt"].to_list()
+    vectors = images.vectors[:, :-DIMS]  # without the statistics of pixels
     files = [SOURCE / "image" / name for name in images.table["name"]]
     coloured = [
         colour_words(Image.open(file).convert("RGB"), prompt) if names_colours(prompt) else 0.0
         for file, prompt in zip(files, prompts, strict=True)
     ]
     return {
-        "agiqa-quality": model.quality.head.scores(images.vectors),
-        "agiqa-alignment": model.scores(images.vectors, prompts),
+        "agiqa-quality": model.quality.head.scores(vectors),
+        "agiqa-alignment": model.scores(vectors, prompts),
         "agiqa-shift": -model.quality.shifts(images.vectors),
-        "class-words": model.class_similarities(images.vectors, prompts),
+        "class-words": model.class_similarities(vectors, prompts),
         "colour-words": np.array(coloured),
     }
 

@@ -23,7 +23,7 @@ from rich_world import make_world
 from beholder.feedback.labels import MISSED
 from beholder.feedback.predictions import read_predictions, write_predictions
 from beholder.learn.data_loader import ImageCache
-from beholder.learn.evaluate import EvaluationSettings, Figure
+from beholder.learn.figures.figure import EvaluationSettings, Figure
 from beholder.learn.rich.evaluate import Comparison
 from beholder.learn.rich.examples import RichLabels, read_rich_labels
 from beholder.learn.rich.ground_truth import NAME, ground_truth_feedback

@@ -1,14 +1,12 @@
 """What features of all stages cost beside the bare forward pass: ``python benchmarks/stage_features.py``.
 
 Processor seconds on one core, alternating runs, medians of the ratios: ``make bench`` has these rows too (``python
-benchmarks/run.py stage_features``). With ``--ways``, the forward pass at 224 px in other ways: memory laid out
-otherwise, smaller sides.
+benchmarks/run.py stage_features``). Cheaper forward passes, with what they cost in agreement, are in
+``forward_ways.py``.
 """
 
-import argparse
 import time
-from collections.abc import Callable, Iterator
-from copy import deepcopy
+from collections.abc import Iterator
 from functools import partial
 from typing import TypeVar
 
@@ -18,6 +16,7 @@ from harness import Comparison, measure, table
 from numpy.typing import NDArray
 from PIL import Image
 
+from beholder.models.allocator import keep_freed_memory
 from beholder.models.encoders.catalogue import ENCODERS, EncoderEntry, load_encoder
 from beholder.models.encoders.efficientnet_lite import load_network
 from beholder.models.encoders.encoder import Encoder
@@ -25,19 +24,16 @@ from beholder.models.encoders.stage_features import VARIANTS
 
 Laid = TypeVar("Laid", torch.Tensor, torch.nn.Module)
 BATCH, TURNS = 4, 5
-SIDES = (192, 160, 128)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--ways", action="store_true")
-    rows = ways() if parser.parse_args().ways else comparisons()
-    print(table([measure(row) for row in rows]))
+    print(table([measure(row) for row in comparisons()]))
 
 
 def comparisons() -> Iterator[Comparison]:
     """Features of every encoder of stages, against the bare forward pass of its network on the same arrays."""
     torch.set_num_threads(1)
+    keep_freed_memory()  # as the commands do
     for name, entry in sorted(ENCODERS.items(), key=lambda item: item[0], reverse=True):
         if not staged(entry):
             continue
@@ -48,21 +44,6 @@ def comparisons() -> Iterator[Comparison]:
         task = f"features{whole} by {name}, {BATCH} images of {prepared.shape[-1]} px, against its bare forward"
         bare = partial(forward, last_channels(network), last_channels(torch.from_numpy(prepared)))
         yield Comparison(task, partial(encoder.network, prepared), bare, "torch", TURNS, time.process_time)
-
-
-def ways() -> Iterator[Comparison]:
-    """The forward pass of EfficientNet-lite0 in other ways, against the one that is used, at 224 px."""
-    torch.set_num_threads(1)
-    encoder = load_encoder("efficientnet-lite0")
-    network = load_network("efficientnet-lite0", "lite0", ENCODERS["efficientnet-lite0"].weights)[0].eval()
-    pixels = torch.from_numpy(np.stack(prepare_all(encoder, noise())))
-    used = partial(forward, last_channels(deepcopy(network)), last_channels(pixels))
-    trials: dict[str, Callable[[], object]] = {"channels first": partial(forward, deepcopy(network), pixels)}
-    for side in SIDES:
-        smaller = last_channels(pixels[:, :, :side, :side])
-        trials[f"{side} px"] = partial(forward, last_channels(deepcopy(network)), smaller)
-    for way, work in trials.items():
-        yield Comparison(f"forward, {way}", work, used, "torch", TURNS, time.process_time)
 
 
 @torch.inference_mode()

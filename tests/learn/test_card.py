@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from beholder.learn.card import TrainingData, baseline_verdicts, render_card
-from beholder.learn.evaluate import Figure
+from beholder.learn.figures.figure import Figure
 from beholder.learn.recipe import load_recipe
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.study import Study

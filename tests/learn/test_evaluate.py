@@ -7,8 +7,9 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from beholder.learn.evaluate import EvaluationSettings, Figure, evaluate, tune_tie_threshold
+from beholder.learn.evaluate import evaluate, tune_tie_threshold
 from beholder.learn.examples import LabelledImages, read_labelled_images
+from beholder.learn.figures.figure import EvaluationSettings, Figure
 from beholder.learn.recipe import Data
 from beholder.learn.splits import Item
 from beholder.tables.store import TRUTH_ROOM, Store

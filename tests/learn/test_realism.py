@@ -13,8 +13,9 @@ from beholder.collect.stage import run as run_simulated
 from beholder.consolidate.stage import run as consolidate
 from beholder.design.stage import run as design
 from beholder.images.decode import decode
-from beholder.learn.evaluate import EvaluationSettings, Figure, evaluate
+from beholder.learn.evaluate import evaluate
 from beholder.learn.examples import read_labelled_images
+from beholder.learn.figures.figure import EvaluationSettings, Figure
 from beholder.learn.recipe import Data, Recipe, load_recipe
 from beholder.learn.stage import run
 from beholder.models.realism import Realism

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from beholder.learn.evaluate import Figure
+from beholder.learn.figures.figure import Figure
 from beholder.learn.job import as_json
 from beholder.learn.recipe import Recipe, load_recipe
 from beholder.learn.trained_models import FIGURES

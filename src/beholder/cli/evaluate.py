@@ -14,7 +14,7 @@ from beholder.api.learning import NEEDED
 from beholder.cli.output import show_json, show_table
 from beholder.cli.progress import progress_report
 from beholder.errors import UserError
-from beholder.learn.evaluate import EvaluationSettings
+from beholder.learn.figures.figure import EvaluationSettings
 from beholder.learn.formatting import format_interval, format_number
 from beholder.study.study import load_study
 from beholder.tables.atomic import write_atomically

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from beholder.learn.evaluate import Figure
+from beholder.learn.figures.figure import Figure
 from beholder.learn.formatting import format_interval, format_number, format_with_interval
 from beholder.learn.recipe import Recipe
 from beholder.learn.rounds.words import rounds_section

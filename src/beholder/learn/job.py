@@ -15,7 +15,7 @@ from beholder.errors import StageError
 from beholder.images.background import DEFAULT_BACKGROUND
 from beholder.images.decode import quiet_pillow
 from beholder.learn.card import TrainingData, write_card
-from beholder.learn.evaluate import EvaluationSettings, Figure
+from beholder.learn.figures.figure import EvaluationSettings, Figure
 from beholder.learn.prefetch import BatchT, Loader
 from beholder.learn.processes.devices import is_main_process, wait_for_all_processes
 from beholder.learn.recipe import Recipe

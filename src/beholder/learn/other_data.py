@@ -14,8 +14,9 @@ from pydantic import TypeAdapter
 
 from beholder.errors import LabelsError, UserError
 from beholder.learn.data_loader import ImageCache
-from beholder.learn.evaluate import EvaluationSettings, Figure, evaluate
+from beholder.learn.evaluate import evaluate
 from beholder.learn.examples import LabelledImages, Scale, read_labelled_images, read_votes
+from beholder.learn.figures.figure import EvaluationSettings, Figure
 from beholder.learn.predict import Scores, predict_images
 from beholder.learn.recipe import Data, Recipe
 from beholder.learn.trained_models import hash_weights

@@ -9,7 +9,7 @@ import torch
 
 from beholder.learn.card import TrainingData, write_card
 from beholder.learn.data_loader import DataLoader, ImageCache
-from beholder.learn.evaluate import EvaluationSettings, Figure, evaluate, tune_tie_threshold
+from beholder.learn.evaluate import evaluate, tune_tie_threshold
 from beholder.learn.examples import (
     Example,
     LabelledImages,
@@ -19,6 +19,7 @@ from beholder.learn.examples import (
     read_labelled_images,
     read_votes,
 )
+from beholder.learn.figures.figure import EvaluationSettings, Figure
 from beholder.learn.job import FoldOutcome, Job, LearnOutcome, fingerprint_of, learn
 from beholder.learn.label_errors import find_label_errors
 from beholder.learn.other_data import (

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from beholder.learn.evaluate import Figure
+from beholder.learn.figures.figure import Figure
 from beholder.learn.recipe import By, Recipe
 from beholder.learn.trained_models import FIGURES, hash_weights, trained_settings
 

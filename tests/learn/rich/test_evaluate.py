@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import pearsonr
 
 from beholder.feedback.heatmap import decode_heatmap, encode_heatmap
-from beholder.learn.evaluate import EvaluationSettings, Figure
+from beholder.learn.figures.figure import EvaluationSettings, Figure
 from beholder.learn.rich.evaluate import Comparison, rich_figures
 from beholder.learn.rich.examples import RichExample, RichLabels
 from beholder.learn.rich.statistics import RichPrediction

@@ -15,7 +15,7 @@ from beholder.cli.evaluate import evaluate
 from beholder.errors import FaultsError, UserError
 from beholder.feedback.heatmap import encode_heatmap
 from beholder.feedback.predictions import FILE_NAME, read_predictions, write_predictions
-from beholder.learn.evaluate import EvaluationSettings
+from beholder.learn.figures.figure import EvaluationSettings
 from beholder.learn.recipe import Recipe
 from beholder.learn.rich.examples import RichExample, RichLabels, read_rich_labels
 from beholder.learn.rich.ground_truth import ground_truth_feedback

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from beholder.errors import LabelsError, RecipeError
-from beholder.learn.evaluate import EvaluationSettings
 from beholder.learn.examples import LabelledImages
+from beholder.learn.figures.figure import EvaluationSettings
 from beholder.learn.recipe import load_recipe
 from beholder.learn.rounds.attacks import AttackData, read_attack_data, require_held_out
 from beholder.learn.rounds.models import spans, write_round_table

@@ -33,19 +33,25 @@ def test_a_shift_by_hand() -> None:
     # (4, 9, 16) has the signed roots (2, 3, 4); the component is the first axis, of deviation 4: 2/4 = .5.
     # Two stages: columns 0 and 1, of which 3² = 9 is left over, and column 2, of which 4² = 16 is.
     # Residuals: (ln 9 − (ln 9 − 1))/2 = .5 and (ln 16 − ln 16)/1 = 0.
-    # Score .5·2 + .5·4 + 0·8 + 1 = 4, less the median 1, by the unit 6: .5.
+    # One statistic of pixels, −20, of mean −2 and deviation 1: −18, clipped to −8; whitened by ⅓ it is
+    # −6, of size 6, squared 36: 2 ln 37.
+    # Score .5·2 + .5·4 + 0·8 − 8·1 + 6·½ + 2 ln 37·3 + 1 = 6 ln 37 − 1; less the median, 6 ln 37 − 4, by
+    # the unit, 6: .5.
     head = make_head(np.array([[1.0], [0.0], [0.0]]))
     detector = ShiftDetector(
         scales=np.array([4.0]),
         bounds=np.array([0, 2, 3]),
         centres=np.array([np.log(9) - 1, np.log(16)]),
         units=np.array([2.0, 1.0]),
-        weights=np.array([2.0, 4.0, 8.0]),
+        pixel_means=np.array([-2.0]),
+        pixel_deviations=np.array([1.0]),
+        pixel_whitening=np.array([[1 / 3]]),
+        weights=np.array([2.0, 4.0, 8.0, 1.0, 0.5, 3.0]),
         intercept=1.0,
-        median=1.0,
+        median=6 * np.log(37) - 4,
         unit=6.0,
     )
-    assert detector.shifts(head, np.array([[4.0, 9.0, 16.0]], np.float32)) == pytest.approx([0.5])
+    assert detector.shifts(head, np.array([[4.0, 9.0, 16.0, -20.0]], np.float32)) == pytest.approx([0.5])
 
 
 def test_the_residual_is_what_a_projection_leaves_over() -> None:

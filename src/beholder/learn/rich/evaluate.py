@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from beholder.learn.evaluate import OVER_PROMPTS, EvaluationSettings, Figure
+from beholder.learn.figures.figure import OVER_PROMPTS, EvaluationSettings, Figure
 from beholder.learn.rich.examples import RichExample, RichLabels
 from beholder.learn.rich.statistics import ModelStatistic, Prompts, RichPrediction, model_statistics
 from beholder.stats.correlation.bootstrap import leave_one_out, resampled_interval

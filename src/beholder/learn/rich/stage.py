@@ -12,7 +12,7 @@ import torch
 from beholder.errors import LabelsError, RecipeError
 from beholder.learn.card import TrainingData
 from beholder.learn.data_loader import ImageCache, steps_per_epoch
-from beholder.learn.evaluate import Figure
+from beholder.learn.figures.figure import Figure
 from beholder.learn.job import FoldOutcome, Job, LearnOutcome, fingerprint_of, learn
 from beholder.learn.processes.devices import is_main_process, process_count
 from beholder.learn.recipe import Recipe, Rich

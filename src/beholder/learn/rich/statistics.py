@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from beholder.feedback.heatmap import decode_heatmap
 from beholder.feedback.labels import MISSED
 from beholder.images.resize import resize_floats
-from beholder.learn.evaluate import EvaluationSettings
+from beholder.learn.figures.figure import EvaluationSettings
 from beholder.learn.rich.examples import RichExample, RichLabels
 from beholder.stats.correlation.bootstrap import Statistic, correlation_replicates
 from beholder.stats.correlation.coefficients import Kind

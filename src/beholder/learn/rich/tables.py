@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from beholder.learn.evaluate import EvaluationSettings, Figure
+from beholder.learn.figures.figure import EvaluationSettings, Figure
 from beholder.learn.rich.evaluate import Comparison, MeanFigure, mean_figures
 from beholder.learn.rich.examples import RichLabels
 from beholder.learn.rich.statistics import RichPrediction

@@ -14,8 +14,8 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
-from beholder.learn.evaluate import EvaluationSettings
 from beholder.learn.examples import EVEN, LabelledImages
+from beholder.learn.figures.figure import EvaluationSettings
 from beholder.learn.recipe import Splitting
 from beholder.learn.rounds.attacks import AttackData
 from beholder.learn.splits import split

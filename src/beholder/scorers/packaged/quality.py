@@ -26,4 +26,5 @@ def load(name: str) -> Scorer:
         f"generators that it was not trained on, reckon with ±{UNSEEN_WIDTH:.2f}"
     )
     identity = f"{name}@{(model.detector_sha256 if name == SHIFT else model.sha256)[:12]}"
-    return by_vectors(name, identity, model.encoders, score, model.training_images, f"{name}: {remark}")
+    encoders = (*model.encoders, model.pixels) if name == SHIFT else model.encoders
+    return by_vectors(name, identity, encoders, score, model.training_images, f"{name}: {remark}")

@@ -1,0 +1,1 @@
+"""The figures of a trained model: what they hold, on pairs, on ratings and on soft labels."""
