@@ -132,6 +132,6 @@ def _indices(values: pl.Series, names: pl.Series) -> NDArray[np.int64]:
             return np.searchsorted(numbers, codes)
         place = np.zeros(int(numbers[-1]) + 1, np.int64)  # a table is faster than a search
         place[numbers] = np.arange(len(numbers))
-        return place[codes]
+        return np.asarray(place[codes], np.int64)
     order = pl.DataFrame({"name": names, "index": np.arange(len(names))})
     return values.to_frame("name").join(order, on="name", maintain_order="left")["index"].to_numpy()

@@ -209,7 +209,7 @@ def _panels(answers: LongAnswers) -> NDArray[np.int64]:
 
 
 def _alike(
-    raters: NDArray[np.integer], starts: NDArray[np.int64], sizes: NDArray[np.int64], model: NDArray[np.int64]
+    raters: NDArray[np.generic], starts: NDArray[np.int64], sizes: NDArray[np.int64], model: NDArray[np.int64]
 ) -> bool:
     """Say whether each item has the raters of the item that is its model; each item's begin at ``starts``."""
     if not np.array_equal(sizes, sizes[model]):

@@ -207,13 +207,14 @@ def _raters_send(
 
 def _likelihood(lean: NDArray[np.float64], grid: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the probability ½ + lean × grid of each vote at each grid point (votes, grid)."""
-    likelihood = np.multiply.outer(lean, grid)
+    likelihood = lean[:, None] * grid
     likelihood += 0.5
-    return np.maximum(likelihood, LEAST, out=likelihood)
+    np.maximum(likelihood, LEAST, out=likelihood)
+    return likelihood
 
 
 def _normalised(log_weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    weights = log_weights - log_weights.max(axis=1, keepdims=True)
+    weights: NDArray[np.float64] = log_weights - log_weights.max(axis=1, keepdims=True)
     np.exp(weights, out=weights)
     weights /= weights.sum(axis=1, keepdims=True)
     return weights
