@@ -1,10 +1,14 @@
 """Judgements by aspect, about items."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
+import numpy as np
 import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
 
-from beholder.consolidate.items import JudgedItems, by_aspect
+from beholder.consolidate.items import JudgedItems, by_aspect, compacted, together
 from beholder.judgements.coding import judgements_of
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.kinds.pair import PairQuestion
@@ -90,3 +94,22 @@ def test_arrays_number_raters_and_items_by_name(answered: Answered) -> None:
 def test_a_question_that_nobody_answered_has_its_aspect_empty(answered: Answered) -> None:
     (judged,) = items(RealismQuestion(name="q"), answered())
     assert (judged.aspect, judged.frame.height) == ("realism", 0)
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40), st.integers(0, 40)), min_size=1, max_size=60))
+def test_numbers_in_place_of_ids_are_in_the_same_order(rows: list[tuple[int, int, int]]) -> None:
+    ids = [f"{number:02d}" for number in range(41)]
+    votes = pl.DataFrame(
+        {
+            "rater": [ids[rater] for rater, _, _ in rows],
+            "image": [ids[min(pair)] for _, *pair in rows],
+            "other": [ids[max(pair)] for _, *pair in rows],
+            "value": [1.0] * len(rows),
+        }
+    ).with_columns(item=pl.concat_str("image", "other", separator="\n"))
+    plain = JudgedItems("preference", "vote", votes)
+    half = len(rows) // 2
+    parts = [replace(plain, frame=votes[:half]), replace(plain, frame=votes[half:])]
+    (coded,) = together([[compacted(part, pl.Enum(ids), pl.Enum(ids))] for part in parts])
+    expected, actual = ([np.asarray(column).tolist() for column in judged.arrays()] for judged in (plain, coded))
+    assert actual == expected

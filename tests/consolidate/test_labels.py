@@ -13,7 +13,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from beholder.consolidate import labels as labels_module
 from beholder.consolidate.items import JudgedItems, by_aspect
-from beholder.consolidate.labels import label
+from beholder.consolidate.labels import label, label_rows
 from beholder.judgements.coding import judgements_of
 from beholder.stats.truth.p910 import p910
 from beholder.study.kinds.catalogue import AnyQuestion
@@ -28,7 +28,8 @@ REALISM, PAIR, RATING = RealismQuestion(name="q"), PairQuestion(name="q"), Ratin
 
 def labels(question: AnyQuestion, tests: pl.DataFrame) -> list[dict[str, object]]:
     (judged,) = by_aspect(question, judgements_of(question, tests, TABLES["marks"].empty()))
-    return label(question, judged, 0.95)[0].rows(named=True)
+    parts = label_rows(label(question, judged, 0.95)[0], question.name, judged.aspect, size=2)
+    return [row for part in parts for row in part.rows(named=True)]
 
 
 class TestProportions:
@@ -146,9 +147,9 @@ def test_p910_that_follows_one_rater_is_dropped_with_a_note() -> None:
 def test_p910_is_fitted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     fits: list[int] = []
 
-    def counted(*columns: ArrayLike, level: float) -> object:
+    def counted(*columns: ArrayLike, level: float, give_up: bool) -> object:
         fits.append(1)
-        return p910(*columns, level=level)
+        return p910(*columns, level=level, give_up=give_up)
 
     monkeypatch.setattr(labels_module, "p910", counted)
     frame = pl.DataFrame({"rater": ["a", "b"], "image": ["i", "j"], "value": [1.0, 2.0]})

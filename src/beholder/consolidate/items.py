@@ -110,15 +110,28 @@ def together(parts: list[list[JudgedItems]]) -> list[JudgedItems]:
     for part in filled:
         for judged in part:
             by_aspect.setdefault(judged.aspect, []).append(judged)
-    return [
-        replace(same[0], frame=pl.concat([judged.frame for judged in same], rechunk=True))
-        for _, same in sorted(by_aspect.items())
-    ]
+    joined = []
+    for _, same in sorted(by_aspect.items()):
+        frame = pl.concat([judged.frame for judged in same], rechunk=True)
+        joined.append(replace(same[0], frame=frame.with_columns(item=_numbered(frame["item"]))))
+    return joined
+
+
+def _numbered(items: pl.Series) -> pl.Series:
+    """Return whole numbers from 0, without a gap, in the order of the items, which are numbers too."""
+    if not items.dtype.is_integer():
+        return items
+    return items.rank("dense").cast(pl.UInt32) - 1
 
 
 def _indices(values: pl.Series, names: pl.Series) -> NDArray[np.int64]:
     """Return the index of each value among the sorted names."""
     if isinstance(values.dtype, pl.Enum) or values.dtype.is_integer():
-        return np.searchsorted(names.to_physical().to_numpy(), values.to_physical().to_numpy())
+        codes, numbers = values.to_physical().to_numpy(), names.to_physical().to_numpy()
+        if len(numbers) == 0 or numbers[-1] > 4 * len(codes):
+            return np.searchsorted(numbers, codes)
+        place = np.zeros(int(numbers[-1]) + 1, np.int64)  # a table is faster than a search
+        place[numbers] = np.arange(len(numbers))
+        return np.asarray(place[codes], np.int64)
     order = pl.DataFrame({"name": names, "index": np.arange(len(names))})
     return values.to_frame("name").join(order, on="name", maintain_order="left")["index"].to_numpy()

@@ -1,17 +1,17 @@
 """Labels of images and pairs, each with a confidence interval and the number of raters behind it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import polars as pl
 from scipy import stats
 
-from beholder.consolidate.doubt import with_doubt
+from beholder.consolidate.doubt import SIDES, with_doubt
 from beholder.consolidate.items import JudgedItems
 from beholder.consolidate.option_labels import plurality
 from beholder.errors import StatisticsError
 from beholder.stats.intervals.proportions import wilson
-from beholder.stats.truth.p910 import p910
+from beholder.stats.truth.p910 import ITERATIONS, p910
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 
 RATERS = pl.len().cast(pl.Int64)
@@ -19,9 +19,9 @@ RATERS = pl.len().cast(pl.Int64)
 
 
 def label(question: AnyQuestion, judged: JudgedItems, level: float) -> tuple[pl.DataFrame, list[str]]:
-    """Return the ``labels`` rows of one aspect, by every method that its kind declares, and notes on the others.
+    """Return the ``labels`` of one aspect, by every method that its kind declares, and notes on the others.
 
-    A note says why there are no labels by a method.
+    A note says why there are no labels by a method. :func:`label_rows` makes rows of the table of the labels.
     """
     rows, notes = [], []
     for name in kind_of(question).traits.labelled_by:
@@ -29,10 +29,14 @@ def label(question: AnyQuestion, judged: JudgedItems, level: float) -> tuple[pl.
         if isinstance(labelled, str):
             notes.append(f"{name}: no labels of {judged.aspect}: {labelled}; take the mean")
         else:
-            rows.append(labelled)
-    labels = with_doubt(pl.concat(rows, how="diagonal"), judged)
-    ids = [pl.col(name).cast(pl.String) for name in ("image", "other") if name in labels.columns]
-    return labels.with_columns(*ids, question=pl.lit(question.name), aspect=pl.lit(judged.aspect)), notes
+            rows.append(labelled.with_columns(pl.col("method").cast(pl.Enum(list(LABELLERS)))))
+    return with_doubt(pl.concat(rows, how="diagonal"), judged), notes
+
+
+def label_rows(labels: pl.DataFrame, question: str, aspect: str, size: int) -> Iterator[pl.DataFrame]:
+    """Yield the ``labels`` rows of one aspect, ``size`` at a time: ids as text take many times the memory."""
+    for part in labels.iter_slices(size):
+        yield part.with_columns(pl.col(pl.Enum).cast(pl.String), question=pl.lit(question), aspect=pl.lit(aspect))
 
 
 def _proportions(judged: JudgedItems, level: float) -> pl.DataFrame:
@@ -53,20 +57,15 @@ def _preferences(judged: JudgedItems, level: float) -> pl.DataFrame:
 
     Of five answers, much better and better count the same.
     """
-    first, tie = (pl.col("value") > 0).cast(pl.Float64), (pl.col("value") == 0).cast(pl.Float64)
+    first, tied = (pl.col("value") > 0).cast(pl.Float64), (pl.col("value") == 0).cast(pl.Float64)
     rows = judged.frame.group_by("image", "other").agg(
-        value=(first + tie / 2).mean(),
-        ties=tie.mean(),
+        value=(first + tied / 2).mean(),
+        ties=tied.mean(),
         answers=pl.len().cast(pl.Int64),
         raters=RATERS,
     )
-    winner = (
-        pl.when(pl.col("value") > 0.5)
-        .then(pl.lit("image"))
-        .when(pl.col("value") < 0.5)
-        .then(pl.lit("other"))
-        .otherwise(pl.lit("tie"))
-    )
+    image, other, tie = (pl.lit(name, dtype=SIDES) for name in SIDES.categories)
+    winner = pl.when(pl.col("value") > 0.5).then(image).when(pl.col("value") < 0.5).then(other).otherwise(tie)
     return _with_wilson(rows.sort("image", "other"), level).with_columns(
         choice=winner, method=pl.lit("preference")
     )
@@ -105,14 +104,14 @@ def _p910(judged: JudgedItems, level: float) -> pl.DataFrame | str:
     """
     who, what, scores, names = judged.arrays()
     try:
-        fit = p910(who, what, scores, level=level)
+        fit = p910(who, what, scores, level=level, give_up=True)
     except StatisticsError as error:
         return str(error)
     if fit.collapsed:
         lone_rater = names[int(np.nanargmin(fit.inconsistency))]
         return f"with {len(names)} raters the model collapsed onto {lone_rater}, whose opinions it would repeat"
     if not fit.converged:
-        return f"the fit did not converge in {fit.iterations:,} iterations"
+        return f"the fit does not converge in {ITERATIONS:,} iterations"
     rows = judged.frame.group_by("image").agg(answers=pl.len().cast(pl.Int64), raters=RATERS)
     return rows.sort("image").with_columns(
         value=pl.Series(fit.opinion),

@@ -10,7 +10,7 @@ import polars as pl
 from beholder.consolidate.agreement import agreement_rows
 from beholder.consolidate.concordance import concordance_rows
 from beholder.consolidate.imported import published_agreement, published_labels, screen_totals
-from beholder.consolidate.labels import label
+from beholder.consolidate.labels import label, label_rows
 from beholder.consolidate.marked_places import region_rows
 from beholder.consolidate.marked_words import word_labels
 from beholder.consolidate.question_answers import QuestionAnswers, Scratch, read_answers
@@ -91,8 +91,8 @@ def _consolidate(
         )
     rows = _Rows(
         include_excluded=include_excluded,
-        judgements=scratch.gathered("judgements", rows_held, sound=frozenset({"trials"})),
-        labels=scratch.gathered("labels", rows_held),
+        judgements=scratch.gathered("judgements", rows_held, sound=frozenset({"trials", "sessions", "images"})),
+        labels=scratch.gathered("labels", rows_held, sound=frozenset({"images"})),
     )
     for number, question in enumerate(study.questions):
         _from_published(store, study, question, rows)
@@ -130,7 +130,8 @@ def _from_answers(store: Store, study: Study, own: QuestionAnswers, rng: np.rand
         screened_items = aspect.of(used)
         if not screened_items.frame.is_empty():
             labels, notes = label(question, screened_items, level)
-            rows.labels.add(labels)
+            for part in label_rows(labels, question.name, aspect.aspect, rows.labels.rows_held):
+                rows.labels.add(part)
             unlabelled += notes
     why = pl.lit(unlabelled, dtype=pl.List(pl.String))
     rows.raters.append(screened.with_columns(notes=pl.concat_list("notes", why)))

@@ -21,12 +21,13 @@ def rate_by_bradley_terry(
     generators = tuple(pl.concat([votes["first"], votes["second"]]).unique().sort().to_list())
     if len(generators) < 2:
         return
-    who = (votes["rater"].rank("dense").cast(pl.Int64) - 1).to_numpy()
+    who = (votes["rater"].rank("dense").cast(pl.Int32) - 1).to_numpy()
+    numbers = range(len(generators))
     first, second = (
-        votes[side].replace_strict(list(generators), list(range(len(generators)))).to_numpy()
+        votes[side].replace_strict(list(generators), list(numbers), return_dtype=pl.Int32).to_numpy()
         for side in ("first", "second")
     )
-    outcome = np.select([votes["value"] > 0, votes["value"] < 0], [FIRST, SECOND], TIE).astype(np.int64)
+    outcome = np.select([votes["value"] > 0, votes["value"] < 0], [FIRST, SECOND], TIE).astype(np.int8)
     rated = rate_votes(who, first, second, outcome, names=generators)
     reach = float(ndtri((1 + analysis.level) / 2)) * rated.naive_errors
     yield GeneratorRatings(

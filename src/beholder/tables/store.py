@@ -165,7 +165,7 @@ class Store:
                 file = last_in_first_out.enter_context(write_atomically(self.path(name)))
                 table, group = conformed[name], TABLES[name].rows_per_group
                 if isinstance(table, Parts):
-                    rows = conform_lazily(pl.scan_parquet(list(table.files)), TABLES[name])
+                    rows = pl.concat(conform_lazily(pl.scan_parquet(part), TABLES[name]) for part in table.files)
                     rows.sink_parquet(file, compression="zstd", row_group_size=group, metadata=metadata)
                 else:
                     table.write_parquet(file, compression="zstd", row_group_size=group, metadata=metadata)

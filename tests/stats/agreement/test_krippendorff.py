@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from beholder.errors import StatisticsError
+from beholder.stats.agreement.answers import LongAnswers
 from beholder.stats.agreement.krippendorff import Scale, alpha_of_counts, krippendorff_alpha
-from beholder.stats.agreement.krippendorff_replicates import _counts, _numbered
+from beholder.stats.agreement.krippendorff_replicates import _alike, _counts, _numbered, _panels
 from beholder.stats.intervals.bootstrap import rater_weights
 
 SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval", "ratio")
@@ -176,3 +177,22 @@ def test_counts_of_rows_and_columns(pairs: list[tuple[int, int]], wide: bool) ->
     full = np.zeros(shape)
     np.add.at(full, (rows, columns), 1)
     assert np.array_equal(_counts(rows, columns, shape)(np.eye(shape[1])), full)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_items_with_the_same_raters_are_a_panel(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    who, what = np.nonzero(rng.random((4, 25)) < 0.5)  # of 16 sets of raters, most occur twice
+    shuffle = rng.permutation(len(who))
+    answers = LongAnswers(who[shuffle], what[shuffle], np.ones(len(who)), 4, 25)
+    numbers: dict[tuple[int, ...], int] = {}
+    expected = [numbers.setdefault(tuple(who[what == item]), len(numbers)) for item in np.unique(what)]
+    assert _panels(answers).tolist() == expected
+
+
+def test_sets_of_raters_with_one_sum_are_compared() -> None:
+    raters, starts, sizes = np.array([0, 1, 2, 1, 2, 3]), np.array([0, 3, 5]), np.array([3, 2, 1])
+    assert not _alike(raters, starts, sizes, np.array([0, 0, 2]))  # of other sizes
+    pairs, of_two = np.array([0, 2]), np.array([2, 2])
+    assert not _alike(np.array([0, 1, 0, 2]), pairs, of_two, np.array([0, 0]))
+    assert _alike(np.array([0, 1, 0, 1]), pairs, of_two, np.array([0, 0]))

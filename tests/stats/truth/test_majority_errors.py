@@ -1,6 +1,8 @@
 """How likely a majority vote is wrong."""
 
+import sys
 from collections.abc import Callable
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -139,3 +141,27 @@ def test_items_and_raters_without_answers() -> None:
 def test_other_votes_are_refused() -> None:
     with pytest.raises(StatisticsError, match="−1, 0 or 1"):
         majority_errors([0], [0], [2])
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([1, 7, 40]))
+def test_how_many_votes_are_held_at_a_time_does_not_matter(seed: int, at_once: int) -> None:
+    rng = np.random.default_rng(seed)
+    raters, items, votes, _ = simulate(rng, rng.uniform(-0.5, 0.5, 30), rng.random(8), 3, ties=0.2)
+    raters, items = raters + 2 * (raters > 4), items + 3 * (items > 11)  # some have no votes
+    together = majority_errors(raters, items, votes, iterations=10)
+    with patch.object(sys.modules[majority_errors.__module__], "AT_ONCE", at_once):
+        apart = majority_errors(raters, items, votes, iterations=10)
+    assert apart.iterations == together.iterations
+    np.testing.assert_allclose(apart.first, together.first, atol=1e-12)
+    np.testing.assert_allclose(apart.reliability, together.reliability, atol=1e-12)
+
+
+def test_in_any_order_of_the_votes() -> None:
+    rng = np.random.default_rng(0)
+    raters, items, votes, _ = with_ties(rng)
+    shuffle = rng.permutation(len(votes))
+    here, there = (
+        majority_errors(raters[order], items[order], votes[order]) for order in (np.arange(len(votes)), shuffle)
+    )
+    np.testing.assert_allclose(here.first, there.first, atol=1e-12)
+    np.testing.assert_allclose(here.reliability, there.reliability, atol=1e-12)

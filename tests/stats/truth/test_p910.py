@@ -199,3 +199,30 @@ def test_interval_holds_the_truth() -> None:
         plain.append(np.mean(off <= 1.96 * fit.standard_error))
     assert 0.93 <= np.mean(held) <= 0.96  # 2,400 items: ± .5 %
     assert np.mean(plain) < 0.93
+
+
+def ring(raters: int, each: int, items: int, seed: int) -> Columns:
+    """Raters who judged ``each`` neighbours on a ring of items: biases spread along it slowly."""
+    rng = np.random.default_rng(seed)
+    start = np.sort(rng.integers(0, items, raters))
+    who, what = np.repeat(np.arange(raters), each), (start[:, None] + np.arange(each)).ravel() % items
+    lean, noise = rng.normal(0, 0.3, raters)[who], rng.normal(0, 1, len(who))
+    return who, what, np.clip(np.round(3 + np.sin(what) + lean + noise), 1, 5)
+
+
+def test_a_fit_that_would_not_converge_is_given_up() -> None:
+    scores = ring(400, 10, 400, seed=0)
+    stubborn, given_up = p910(*scores), p910(*scores, give_up=True)
+    assert (stubborn.iterations, stubborn.converged) == (1000, False)
+    assert not given_up.converged
+    assert given_up.iterations <= 300
+
+
+@pytest.mark.parametrize("items", [20, 40, 60, 80, 120, 160, 200, 280])
+def test_a_fit_that_converges_is_never_given_up(items: int) -> None:
+    scores = ring(items, 10, items, seed=items)  # the longer the ring, the slower: from some 50 turns to 1,000
+    patient, hasty = p910(*scores), p910(*scores, give_up=True)
+    assert hasty.converged == patient.converged
+    if patient.converged:
+        assert hasty.iterations == patient.iterations
+        np.testing.assert_array_equal(hasty.opinion, patient.opinion)

@@ -196,13 +196,26 @@ def _panels(answers: LongAnswers) -> NDArray[np.int64]:
     raters = answers.raters.astype(_index_type(answers.rater_count))[order]
     starts = np.flatnonzero(np.diff(answers.items[order], prepend=-1))
     del order
-    panel_numbers: dict[bytes, int] = {}
-    ends = [*starts[1:].tolist(), len(raters)]
-    panels = [
-        panel_numbers.setdefault(raters[a:z].tobytes(), len(panel_numbers))
-        for a, z in zip(starts.tolist(), ends, strict=True)
-    ]
-    return np.array(panels, np.int64)
+    sizes = np.diff(starts, append=len(raters))
+    rng = np.random.default_rng(0)  # what comes out does not depend on it
+    while True:
+        marks = rng.integers(2**64, size=answers.rater_count, dtype=np.uint64)
+        _, first, panel = np.unique(np.add.reduceat(marks[raters], starts), return_index=True, return_inverse=True)
+        if _alike(raters, starts, sizes, first[panel]):  # else two sets of raters have one sum by chance
+            break
+    number = np.empty(len(first), np.int64)
+    number[np.argsort(first)] = np.arange(len(first))
+    return number[panel]
+
+
+def _alike(
+    raters: NDArray[np.generic], starts: NDArray[np.int64], sizes: NDArray[np.int64], model: NDArray[np.int64]
+) -> bool:
+    """Say whether each item has the raters of the item that is its model; each item's begin at ``starts``."""
+    if not np.array_equal(sizes, sizes[model]):
+        return False
+    shift = np.repeat(starts[model] - starts, sizes)
+    return np.array_equal(raters, raters[np.arange(len(raters)) + shift])
 
 
 def _index_type(size: int) -> type[np.int32 | np.int64]:

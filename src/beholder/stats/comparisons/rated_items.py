@@ -42,10 +42,10 @@ class RatedItems:
 
 
 def rate_votes(
-    raters: NDArray[np.int64],
-    first: NDArray[np.int64],
-    second: NDArray[np.int64],
-    outcomes: NDArray[np.int64],
+    raters: NDArray[np.integer],
+    first: NDArray[np.integer],
+    second: NDArray[np.integer],
+    outcomes: NDArray[np.integer],
     *,
     names: Sequence[object],
     model: Model = "bradley-terry",

@@ -12,7 +12,7 @@ from beholder.stats.frames.columns import Frame, Label, code_labels, read_column
 from beholder.stats.frames.result_table import ResultTable, frame_of
 from beholder.stats.truth.bt500 import bt500
 from beholder.stats.truth.correlation_screening import correlation_screening
-from beholder.stats.truth.p910 import p910
+from beholder.stats.truth.p910 import ITERATIONS, p910
 
 Method = Literal["mean", "z-mean", "p910"]
 """How opinions are taken together: see :func:`mean_opinion_scores`."""
@@ -143,13 +143,13 @@ def _z_mean(who: Codes, what: Codes, scores: Array, items: int, level: float) ->
 
 
 def _p910(who: Codes, what: Codes, scores: Array, items: int, level: float) -> Opinions:
-    fit = p910(who, what, scores, level=level)
+    fit = p910(who, what, scores, level=level, give_up=True)
     if fit.collapsed:
         raise StatisticsError(
             "P.910's model collapsed onto one rater, whose opinions it would repeat: too few raters; use the mean"
         )
     if not fit.converged:
-        raise StatisticsError(f"P.910's model did not converge in {fit.iterations:,} iterations; use the mean")
+        raise StatisticsError(f"P.910's model does not converge in {ITERATIONS:,} iterations; use the mean")
     blank = np.full(items - len(fit.opinion), np.nan)  # items whose raters were all rejected
     return Opinions(*(np.concatenate([column, blank]) for column in (fit.opinion, fit.low, fit.high)))
 

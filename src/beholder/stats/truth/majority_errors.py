@@ -40,8 +40,8 @@ PRIOR_TIES = 10.0
 FIRST_GUESS = 0.6
 """Reliability of all raters before the first turn."""
 
-AT_ONCE = 500_000
-"""Votes whose probabilities are held for all grid points at a time."""
+AT_ONCE = 8_000
+"""Votes whose probabilities are held for all grid points at a time: few enough for the processor's cache."""
 
 LEAST = 1e-9
 """The least that a probability can be."""
@@ -75,11 +75,15 @@ def majority_errors(
     answers = long_answers(raters, items, votes)
     if not np.isin(answers.values, (-1.0, 0.0, 1.0)).all():
         raise StatisticsError("votes need to be −1, 0 or 1; found others")
-    decided = answers.values != 0
+    decided = np.flatnonzero(answers.values)
+    ties = np.bincount(answers.items[answers.values == 0], minlength=answers.item_count).astype(np.float64)
+    decided = decided[np.argsort(answers.items[decided], kind="stable")]  # a pair's votes one after another
     vote, pair, rater = answers.values[decided], answers.items[decided], answers.raters[decided]
     decisions = np.bincount(pair, minlength=answers.item_count).astype(np.float64)
-    ties = np.bincount(answers.items[~decided], minlength=answers.item_count).astype(np.float64)
-    by_pair, by_rater = list(_groups(pair, answers.item_count)), list(_groups(rater, answers.rater_count))
+    by_pair = list(_groups(decisions, None))
+    of_raters = np.argsort(rater, kind="stable")
+    by_rater = list(_groups(np.bincount(rater, minlength=answers.rater_count), of_raters))
+    del decided, rater, of_raters
     strength_prior = np.full(STRENGTHS, 1 / STRENGTHS)
     reliability_prior = np.full(RELIABILITIES, 1 / RELIABILITIES)
     overall = (ties.sum() + 0.5) / (len(answers.values) + 1)
@@ -96,11 +100,13 @@ def majority_errors(
                 group, vote, sent, replied, (decisions, ties), tie_rate, strength_prior
             )
             folded.add(part)
-        before, posteriors = sent.copy(), _Folded()
+        moved, posteriors = 0.0, _Folded()
         for group in by_rater:
+            before = sent[group.votes]
             reliability[group.members], part = _raters_send(group, vote, replied, sent, reliability_prior)
+            moved += float(np.abs(sent[group.votes] - before).sum())
             posteriors.add(part)
-        converged = len(vote) == 0 or float(np.abs(sent - before).mean()) < tolerance
+        converged = len(vote) == 0 or moved / len(vote) < tolerance
         strength_prior, reliability_prior = _prior(folded), _prior(posteriors)
         tie_rate = (folded.ties + PRIOR_TIES * overall) / (folded.votes + PRIOR_TIES)
     answered = np.bincount(answers.raters, minlength=answers.rater_count) > 0
@@ -118,8 +124,8 @@ class _Group:
     """Some pairs, or some raters, with all their votes: few enough for tables of votes by grid points."""
 
     members: slice
-    votes: NDArray[np.int64]  # which votes, one member's after another's
-    member: NDArray[np.int64]  # (votes,) whose each is, from 0
+    votes: slice | NDArray[np.integer]  # which votes, one member's after another's
+    sizes: NDArray[np.int64]  # (members,) how many votes each has
     sums: sparse.csr_array  # (members, votes) adds up the votes of each member
 
 
@@ -139,18 +145,24 @@ class _Folded:
         self.votes = self.votes + part.votes
 
 
-def _groups(member: NDArray[np.int64], members: int) -> Iterator[_Group]:
-    """Yield all members in groups of about ``AT_ONCE`` votes or members."""
-    order = np.argsort(member, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(np.bincount(member, minlength=members))])  # (members + 1,)
+def _groups(sizes: NDArray[np.number], order: NDArray[np.integer] | None) -> Iterator[_Group]:
+    """Yield all members in groups of about ``AT_ONCE`` votes or members, from how many votes each has.
+
+    ``order`` has their votes, one member's after another's; without it, the votes are in that order themselves.
+    """
+    members = len(sizes)
+    starts = np.concatenate([[0], np.cumsum(sizes.astype(np.int64))])  # (members + 1,)
+    most = max(AT_ONCE, int(np.diff(starts).max(initial=0)))
+    ones, places = np.ones(most), np.arange(most, dtype=np.int32)  # the matrices of all groups share them
     begin = 0
     while begin < members:
         end = int(np.searchsorted(starts, starts[begin] + AT_ONCE, side="right")) - 1
         end = min(max(end, begin + 1), begin + AT_ONCE, members)
-        votes = order[starts[begin] : starts[end]]
+        here = slice(int(starts[begin]), int(starts[end]))
         edges = starts[begin : end + 1] - starts[begin]
-        sums = sparse.csr_array((np.ones(len(votes)), np.arange(len(votes)), edges), (end - begin, len(votes)))
-        yield _Group(slice(begin, end), votes, member[votes] - begin, sums)
+        count = int(edges[-1])
+        sums = sparse.csr_array((ones[:count], places[:count], edges.astype(np.int32)), (end - begin, count))
+        yield _Group(slice(begin, end), here if order is None else order[here], np.diff(edges), sums)
         begin = end
 
 
@@ -168,11 +180,9 @@ def _pairs_reply(
     half = np.linspace(0, 0.5, STRENGTHS + 1)[1:]
     strength = np.concatenate([-half[::-1], half])  # (2 × STRENGTHS,)
     tied = ties[:, None] * np.log(tie_rate) + decisions[:, None] * np.log1p(-tie_rate) + np.log(prior)
-    likelihood = np.maximum(
-        0.5 + (vote[group.votes] * sent[group.votes])[:, None] * strength, LEAST
-    )  # (votes, strengths)
+    likelihood = _likelihood(vote[group.votes] * sent[group.votes], strength)
     of_pairs = _normalised(group.sums @ np.log(likelihood) + np.concatenate([tied[:, ::-1], tied], axis=1))
-    replied[group.votes] = _mean_without(of_pairs[group.member], likelihood, strength)
+    replied[group.votes] = _mean_without(of_pairs, group.sizes, likelihood, strength)
     judged = decisions + ties > 0
     folded = (of_pairs[:, STRENGTHS:] + of_pairs[:, :STRENGTHS][:, ::-1])[judged]  # (judged pairs, STRENGTHS)
     sums = _Folded(len(folded), folded.sum(axis=0), folded.T @ ties[judged], folded.T @ (decisions + ties)[judged])
@@ -188,25 +198,37 @@ def _raters_send(
 ) -> tuple[NDArray[np.float64], _Folded]:
     """Write what the raters send to their votes; return their reliabilities, and sums over those who decided."""
     grid = np.linspace(0, 1, RELIABILITIES)
-    likelihood = np.maximum(
-        0.5 + (vote[group.votes] * replied[group.votes])[:, None] * grid, LEAST
-    )  # (votes, grid)
+    likelihood = _likelihood(vote[group.votes] * replied[group.votes], grid)
     of_raters = _normalised(group.sums @ np.log(likelihood) + np.log(prior))
-    sent[group.votes] = _mean_without(of_raters[group.member], likelihood, grid)
-    active = of_raters[np.diff(group.sums.indptr) > 0]
+    sent[group.votes] = _mean_without(of_raters, group.sizes, likelihood, grid)
+    active = of_raters[group.sizes > 0]
     return of_raters @ grid, _Folded(len(active), active.sum(axis=0))
 
 
+def _likelihood(lean: NDArray[np.float64], grid: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the probability ½ + lean × grid of each vote at each grid point (votes, grid)."""
+    likelihood = lean[:, None] * grid
+    likelihood += 0.5
+    np.maximum(likelihood, LEAST, out=likelihood)
+    return likelihood
+
+
 def _normalised(log_weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
-    return np.asarray(weights / weights.sum(axis=1, keepdims=True), np.float64)
+    weights: NDArray[np.float64] = log_weights - log_weights.max(axis=1, keepdims=True)
+    np.exp(weights, out=weights)
+    weights /= weights.sum(axis=1, keepdims=True)
+    return weights
 
 
 def _mean_without(
-    posterior: NDArray[np.float64], likelihood: NDArray[np.float64], grid: NDArray[np.float64]
+    posterior: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+    likelihood: NDArray[np.float64],
+    grid: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return the mean over the grid of each vote's posterior without that vote (votes,)."""
-    rest = posterior / likelihood
+    """Return the mean over the grid of the posterior of each vote's member without that vote (votes,)."""
+    rest = np.repeat(posterior, sizes, axis=0)
+    rest /= likelihood
     return np.asarray((rest @ grid) / rest.sum(axis=1), np.float64)
 
 

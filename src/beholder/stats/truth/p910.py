@@ -26,6 +26,10 @@ from scipy import sparse, special
 from beholder.errors import StatisticsError
 from beholder.stats.agreement.answers import LongAnswers, long_answers
 
+ITERATIONS = 1_000
+"""Turns after which a fit has not converged."""
+
+_WINDOW = 50  # turns over which the rate is taken at which the opinions settle
 _LEAST_VARIANCE = 1e-8  # added to υ², so that someone without residuals does not decide alone
 
 
@@ -52,14 +56,17 @@ def p910(
     scores: ArrayLike,
     *,
     level: float = 0.95,
-    iterations: int = 1000,
+    iterations: int = ITERATIONS,
     tolerance: float = 1e-8,
+    give_up: bool = False,
 ) -> P910:
     """Fit the model to long scores; raters and items may overlap in any way, but some item needs two raters.
 
     With about a dozen raters or fewer, one who is a little more consistent than the others can draw the opinions
     to their own scores until nothing of theirs is left over: the likelihood has no bound there. ``collapsed``
     says so; the opinions are then of one rater, their errors near 0, and the plain mean is the better choice.
+
+    ``give_up`` stops a fit early that would not converge in so many iterations: for those who do not use it then.
     """
     if not 0 < level < 1 or iterations < 1:
         raise StatisticsError(
@@ -75,7 +82,8 @@ def p910(
     determined = np.bincount(what, telling[who]) > 0  # (items,)
     opinion = plain = np.bincount(what, score) / np.maximum(by_item, 1)
     bias = np.bincount(who, score - opinion[what], answers.rater_count) / np.maximum(by_rater, 1)
-    fitted = _alternate(answers, telling, determined, opinion, bias, iterations, tolerance)
+    stop = _Stop(iterations, tolerance, give_up=give_up)
+    fitted = _alternate(answers, telling, determined, opinion, bias, stop)
     opinion, bias = fitted.opinion, fitted.bias
     residual = score - fitted.opinion_before[what] - fitted.bias_before[who]
     variance = _variance(residual, who, by_rater)
@@ -114,14 +122,37 @@ class _Alternated:
     converged: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Stop:
+    """When the projection ends."""
+
+    iterations: int
+    tolerance: float
+    give_up: bool
+
+    def hopeless(self, steps: list[float]) -> bool:
+        """Say whether opinions that moved by ``steps`` so far would still move at the last iteration.
+
+        The logarithm of the steps of alternating projections is convex, as they are sums of powers λᵗ with λ > 0
+        while the weights stay: at the rate of the last turns they would be smaller than they will be. The rate
+        must not grow, and a tenfold margin is for weights that still change.
+        """
+        turn = len(steps)
+        if not self.give_up or turn < 3 * _WINDOW or turn % _WINDOW or self.iterations <= turn:
+            return False
+        ends = np.log([max(steps[turn - 1 - back * _WINDOW], np.finfo(float).tiny) for back in (2, 1, 0)])
+        before, rate = np.diff(ends) / _WINDOW
+        last = ends[-1] + rate * (self.iterations - turn)
+        return bool(before <= rate < 0 and last > np.log(10 * self.tolerance))
+
+
 def _alternate(
     answers: LongAnswers,
     telling: NDArray[np.bool_],
     determined: NDArray[np.bool_],
     plain: NDArray[np.float64],
     bias: NDArray[np.float64],
-    iterations: int,
-    tolerance: float,
+    stop: _Stop,
 ) -> _Alternated:
     """Take turns until the opinions stay, from the plain means and biases.
 
@@ -129,29 +160,35 @@ def _alternate(
     judged what, and the scores, taken from their middle so that little cancels in υ² = E(s − ψ)² − (E(s − ψ))².
     """
     middle = float(answers.values.mean())
-    shape = (answers.rater_count, answers.item_count)
-    index, centred = (answers.raters, answers.items), answers.values - middle
-    judged = sparse.csr_array((np.ones(len(centred)), index), shape=shape)
-    scores = sparse.csr_array((centred, index), shape=shape)
-    judged_by, scores_by = judged.T.tocsr(), scores.T.tocsr()
+    centred = answers.values - middle
     count = np.maximum(np.bincount(answers.raters, minlength=answers.rater_count), 1)
     total = np.bincount(answers.raters, centred, answers.rater_count)
     squares = np.bincount(answers.raters, centred**2, answers.rater_count)
+    scores = sparse.csr_array(
+        (centred, (answers.raters, answers.items)), shape=(answers.rater_count, answers.item_count)
+    )
+    ones, scores_by = np.ones(len(centred)), scores.T.tocsr()
+    judged, judged_by = (
+        sparse.csr_array((ones, by.indices, by.indptr), shape=by.shape) for by in (scores, scores_by)
+    )
+    del centred
     plain = plain - middle
-    opinion, converged, turn = plain, False, 0
-    while turn < iterations and not converged:
-        turn += 1
+    opinion, converged, steps = plain, False, list[float]()
+    met = judged @ opinion  # (raters,)
+    while len(steps) < stop.iterations and not converged and not stop.hopeless(steps):
         opinion_before, bias_before = opinion, bias
-        sums = judged @ np.stack([opinion, opinion**2], axis=1)  # (raters, 2)
-        mean = (total - sums[:, 0]) / count
-        variance = np.maximum((squares - 2 * (scores @ opinion) + sums[:, 1]) / count - mean**2, 0.0)
+        mean = (total - met) / count
+        variance = np.maximum((squares - 2 * (scores @ opinion) + judged @ opinion**2) / count - mean**2, 0.0)
         weight = np.where(telling, 1 / (variance + _LEAST_VARIANCE), 0.0)
-        weights = judged_by @ np.stack([weight, weight * bias], axis=1)  # (items, 2)
-        weighed = (scores_by @ weight - weights[:, 1]) / np.maximum(weights[:, 0], np.finfo(float).tiny)
+        weighed = (scores_by @ weight - judged_by @ (weight * bias)) / np.maximum(
+            judged_by @ weight, np.finfo(float).tiny
+        )
         opinion = np.where(determined, weighed, plain)
-        bias = (total - judged @ opinion) / count
-        converged = bool(np.sum((opinion - opinion_before) ** 2) < tolerance**2)
-    return _Alternated(opinion + middle, bias, opinion_before + middle, bias_before, turn, converged)
+        met = judged @ opinion
+        bias = (total - met) / count
+        steps.append(float(np.sqrt(np.sum((opinion - opinion_before) ** 2))))
+        converged = steps[-1] < stop.tolerance
+    return _Alternated(opinion + middle, bias, opinion_before + middle, bias_before, len(steps), converged)
 
 
 def _reach(
