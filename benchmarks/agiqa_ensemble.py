@@ -2,7 +2,7 @@
 
 FOLDER is that of ``benchmarks/agiqa_learn.py``, or a new one. Trains, by five folds over prompts, the ensemble and
 the four networks that it is compared with, and the ensemble with each generator left out in turn; what exists
-already is skipped. Then it prints the agreement with raters of each, of the packaged kind of head on the same folds
+already is skipped. Then it prints the agreement with raters of each, of the packaged head on the same folds
 and of the generator-mean baseline, and paired differences, with confidence intervals over prompts. ``--only NAME``
 trains one; ``--show`` prints what is done.
 """

@@ -13,6 +13,7 @@ from beholder.models.metric_transformer.model import MetricTransformer, build, c
 from beholder.models.text.sentence_encoder import PACKAGE
 from beholder.models.trainable import Batch, FitsTrainingSet
 from beholder.models.weights.checkpoint import Record, load_checkpoint, save_checkpoint
+from beholder.tables.provenance import Plain
 
 BLOCKS = (ColumnBlock(3), ColumnBlock(40), ColumnBlock(2, rooted=True))
 NAN = float("nan")
@@ -66,7 +67,13 @@ def test_squared_distances_are_those_of_pairs() -> None:
 def model(kernel: bool) -> MetricTransformer:
     pytest.importorskip(PACKAGE, reason="the sentence encoder's package is not installed")
     torch.manual_seed(0)
-    settings = {"encoders": ["pixel"], "width": 8, "heads": 2, "feedforward": 16, "kernel": kernel}
+    settings: dict[str, Plain] = {
+        "encoders": ["pixel"],
+        "width": 8,
+        "heads": 2,
+        "feedforward": 16,
+        "kernel": kernel,
+    }
     transformer = build(configure(settings, [], ("alignment", "quality")), fresh=True)
     transformer.module.eval()
     return transformer

@@ -94,14 +94,14 @@ def fit_kernel(
     return fitted
 
 
-@torch.enable_grad()  # type: ignore[untyped-decorator]
+@torch.enable_grad()
 def fit_weights(
     points: torch.Tensor, ratings: torch.Tensor, widths: Sequence[int], rng: np.random.Generator
 ) -> tuple[torch.Tensor, float]:
     """The weights of the blocks, and the variance of the noise as a proportion of that of the scores."""
     rows = np.sort(rng.permutation(len(points))[:SUBSET])
     distances = torch.stack(
-        [squared_distances(block, block) / block.shape[1] for block in points[rows].split(list(widths), 1)]
+        [squared_distances(block, block) / block.shape[1] for block in torch.split(points[rows], list(widths), 1)]
     )
     labels = [_standardised(column) for column in ratings[rows].T]
     log_weights = torch.full((len(widths),), -math.log(len(widths))).requires_grad_()
@@ -116,7 +116,7 @@ def fit_weights(
         for rated, column in labels:
             loss = loss + _negative_log_likelihood(kernel, rated, column)
         optimiser.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
     with torch.no_grad():
         noise = (log_noise.exp() + LEAST_NOISE) / log_variance.exp()
@@ -133,7 +133,8 @@ def _standardised(column: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 def _negative_log_likelihood(kernel: torch.Tensor, rated: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     factor = torch.linalg.cholesky(kernel[rated][:, rated])
     solved = torch.cholesky_solve(labels[:, None], factor)[:, 0]
-    return 0.5 * labels @ solved + factor.diagonal().log().sum()
+    negative: torch.Tensor = 0.5 * labels @ solved + factor.diagonal().log().sum()
+    return negative
 
 
 def squared_distances(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
