@@ -42,7 +42,7 @@ WORDS = {
     "baseline": "generator means",
     "unseen": "`metric-ensemble`, generator not seen",
 }
-REPLICATES = 2000
+REPLICATES = 1000
 Numbers = NDArray[np.float64]
 Statistic = Callable[[Numbers, Numbers, NDArray[np.int64]], float]
 
