@@ -29,7 +29,7 @@ from beholder.collect.session.cookies import PANEL_COOKIE
 from beholder.collect.session.leases import invalidate_unfinished_blocks, reopen_slots
 from beholder.collect.session.progress import change
 from beholder.collect.session.skips import SPOILED, skip_trial
-from beholder.collect.session.slot_lending import complete_finished_sessions
+from beholder.collect.session.slot_lending import complete_finished_sessions, has_expired_sessions
 from beholder.errors import RefusedError
 from beholder.study.job_questions import SURVEY_KEYS
 from beholder.study.kinds.catalogue import kind_of
@@ -247,9 +247,12 @@ def _enter(
     service: Service, body: messages.Enter, cookie: str | None, panel_rater: PanelVisitor | None
 ) -> tuple[Admission, State]:
     arrival = read_arrival(service.catalogue, service.study, service.proofs, body, panel_rater=panel_rater)
-    with service.database.writing() as connection:
-        now = service.now()
-        complete_finished_sessions(connection, service.study, now=now)
+    now = service.now()
+    with service.database.reading() as connection:
+        is_due = has_expired_sessions(connection, now=now)
+    if is_due:
+        with service.database.writing() as connection:
+            complete_finished_sessions(connection, service.study, now=now)
     with service.database.writing() as connection:
         admission = admit(connection, service.catalogue, service.study, body, arrival, cookie=cookie, now=now)
         session = service.record_activity(connection, admission.session)
