@@ -111,29 +111,32 @@ class Spent:
 
 
 def throughput(images: list[ImageSource]) -> None:
-    one, two = (_spent("ray", images, workers) for workers in (1, 2))
+    with tempfile.TemporaryDirectory() as room:
+        one, two = (_spent("ray", images, Path(room) / str(workers), workers) for workers in (1, 2))
     print(f"ray, 1 worker: {one}\nray, 2 workers: {two}\ntwo workers ÷ one: {one.work / two.work:.2f}")
 
 
 def overhead(images: list[ImageSource]) -> None:
-    """Pin this process, and with it all that it starts, to one core."""
+    """Pin this process, and with it all that it starts, to one core; compare what was written, too."""
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    local, one = _spent("local", images), _spent("ray", images, 1)
+    with tempfile.TemporaryDirectory() as room:
+        rooms = Path(room) / "local", Path(room) / "ray"
+        local, one = _spent("local", images, rooms[0]), _spent("ray", images, rooms[1], 1)
+        files = [{file.name: file.read_bytes() for file in each.iterdir()} for each in rooms]
     print(f"one process: {local}\nray, 1 worker: {one}")
     print(f"overhead of the engine in seconds: {one.work / local.work - 1:.1%}, with the start of both ", end="")
     print(f"{(one.start + one.work) / (local.start + local.work) - 1:.1%}; ", end="")
     print(f"in processor time: {one.processor / local.processor - 1:.1%}")
+    print(f"{len(files[0])} files of features, equal to the byte: {files[0] == files[1]}")
 
 
-def _spent(name: str, images: list[ImageSource], workers: int | None = None) -> Spent:
-    """Encode and score all images; every worker has loaded the network before, which is part of the start."""
-    judges, prompts = Judges(scorers=SCORERS), [None] * len(images)
+def _spent(name: str, images: list[ImageSource], room: Path, workers: int | None = None) -> Spent:
+    """Encode all images; every worker has loaded the network before, which is part of the start."""
     spent, began = processor_seconds(), time.perf_counter()
-    with tempfile.TemporaryDirectory() as room, open_engine(name, workers=workers) as engine:
+    with open_engine(name, workers=workers) as engine:
         list(engine.map(_load, range(workers or 1)))
         ready = time.perf_counter()
-        encode_in_shards(engine, images, NamedEncoder(ENCODER), Path(room))
-        score_in_shards(engine, images, prompts, judges)
+        encode_in_shards(engine, images, NamedEncoder(ENCODER), room)
         ended, after = time.perf_counter(), processor_seconds()
     return Spent(ready - began, ended - ready, after - spent, len(images))
 
