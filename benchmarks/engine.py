@@ -229,7 +229,7 @@ def memory(folder: Path) -> None:
 
 def driver_memory(folder: Path, number: int) -> float:
     """Return the most memory in MB that this process had; its own, not that of what started it."""
-    images = find_images(*sorted(folder.glob("*.tar")))[:number]
+    images = find_images(*sorted(folder.glob("*.tar"))[: -(-number // A_TAR)])[:number]
     with open_engine("ray", workers=2) as engine:
         scores = score_in_shards(engine, images, [None] * number, Judges(scorers=("brightness",)))
     assert len(scores.names) == number

@@ -317,7 +317,7 @@ IDLE_SECONDS = 5.0
 """A pooled connection that was used more recently is not tested before its next use, which saves a round trip."""
 
 CONNECTIONS = 10
-"""Connections of a process to PostgreSQL; all are kept, since opening one costs the database more than an answer."""
+"""Connections of a process to PostgreSQL, all kept: opening one costs the database more than an answer."""
 
 INNER_POOL = {"pool_size": 2, "max_overflow": 0}
 """Settings of the pool for short reads inside another transaction."""

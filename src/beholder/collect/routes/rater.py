@@ -61,9 +61,9 @@ def post_enter(
     """Enter by a link: find or create the session, and set its cookie."""
     panel_rater = None if service.panel_entry is None else service.panel_entry(panel)
     try:
-        admission, state = _enter(service, body, beholder, panel_rater)
+        admission, state = enter(service, body, beholder, panel_rater)
     except IntegrityError:  # the same rater entered twice at once; now the first request has created the session
-        admission, state = _enter(service, body, beholder, panel_rater)
+        admission, state = enter(service, body, beholder, panel_rater)
     secure = request.url.scheme == "https"
     framed = secure and "turkSubmitTo" in body.parameters  # MTurk shows the page within its own
     response.set_cookie(
@@ -243,9 +243,10 @@ def post_time(body: messages.ActiveTime, service: Serving, beholder: SessionCook
         return {"active_seconds": float(session.active_seconds)}
 
 
-def _enter(
+def enter(
     service: Service, body: messages.Enter, cookie: str | None, panel_rater: PanelVisitor | None
 ) -> tuple[Admission, State]:
+    """Admit someone, after finished sessions with expired leases were completed, if there are any."""
     arrival = read_arrival(service.catalogue, service.study, service.proofs, body, panel_rater=panel_rater)
     now = service.now()
     with service.database.reading() as connection:
