@@ -1,8 +1,9 @@
 """The Ray engine against one process: equal bytes, throughput, overhead, killed workers, memory of the driver.
 
-python benchmarks/engine.py prepare IMAGES FOLDER    # 5,000 pictures: those in IMAGES, and smaller copies of them
+python benchmarks/engine.py prepare IMAGES FOLDER    # 5,000 pictures: those in IMAGES, then CIFAR-10's test images
 python benchmarks/engine.py equal FOLDER             # scores, features and FD by Ray and by one process
 python benchmarks/engine.py throughput FOLDER        # one process, one worker, two workers; needs two idle cores
+python benchmarks/engine.py overhead FOLDER          # one process and one worker with all of Ray on the same core
 python benchmarks/engine.py kills FOLDER             # ten workers are killed at random moments
 python benchmarks/engine.py memory FOLDER            # peak memory of the driver at 5,000 and 200,000 tiny images
 """
@@ -16,24 +17,29 @@ import tarfile
 import tempfile
 import threading
 import time
+from contextlib import suppress
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 
 import numpy as np
+from cifar_features import CACHE
+from cifar_images import load
 from PIL import Image
 
 from beholder.distances.frechet import frechet
 from beholder.distances.shards.encode import encode_in_shards
 from beholder.distances.shards.frechet import frechet_of_shards
-from beholder.engines.engine import Engine, LocalEngine, open_engine
-from beholder.images.sources import ImageSource, find_images, read_pixels
+from beholder.engines.engine import LocalEngine, open_engine
+from beholder.images.sources import ImageSource, find_images
 from beholder.models.encoders.catalogue import load_encoder
-from beholder.models.encoders.named import NamedEncoder
+from beholder.models.encoders.named import NamedEncoder, load_once
 from beholder.scorers.catalogue import load_scorer
 from beholder.scorers.score import score
 from beholder.scorers.shards.in_shards import SHARD, Judges, score_in_shards
 
-PICTURES, TIMED, KILLS = 5_000, 6 * SHARD, 10
+PICTURES, KILLS = 5_000, 10
+
 SCORERS, ENCODER = ("sharpness", "colourfulness"), "efficientnet-lite0"
 MEMORY_SIZES, A_TAR = (5_000, 200_000), 10_000
 
@@ -46,26 +52,25 @@ def main() -> None:
             memory(Path(folder))
         case ["driver", folder, number]:
             print(driver_memory(Path(folder), int(number)))
-        case [("equal" | "throughput" | "kills") as name, folder]:
-            {"equal": equal_bytes, "throughput": throughput, "kills": kills}[name](find_images(folder))
+        case [("equal" | "throughput" | "overhead" | "kills") as name, folder]:
+            actions = {"equal": equal_bytes, "throughput": throughput, "overhead": overhead, "kills": kills}
+            actions[name](find_images(folder))
         case _:
             sys.exit(__doc__)
 
 
 def prepare(images: Path, folder: Path) -> None:
-    """Write the pictures as they are, then copies at half, a third … of their size."""
+    """Write the distinct pictures as they are, then as many of CIFAR-10's test images as are lacking."""
     folder.mkdir(parents=True)
-    pictures = find_images(images)
-    for place in range(PICTURES):
-        source, smaller = pictures[place % len(pictures)], 1 + place // len(pictures)
-        content = source.load()[1]
-        path = folder / f"{place:05d}{Path(source.name).suffix}"
-        if smaller == 1 and isinstance(content, bytes):
-            path.write_bytes(content)
-            continue
-        picture = read_pixels(content)
-        size = (picture.width // smaller, picture.height // smaller)
-        picture.resize(size).save(path.with_suffix(".png"), compress_level=1)
+    files = [(source.name, source.load()[1]) for source in find_images(images)]
+    distinct = {content: name for name, content in reversed(files) if isinstance(content, bytes)}
+    pictures = sorted((name, content) for content, name in distinct.items())[:PICTURES]
+    for place, (name, content) in enumerate(pictures):
+        (folder / f"{place:05d}{Path(name).suffix}").write_bytes(content)
+    small = load(CACHE, "test", PICTURES - len(pictures)).images
+    for place, pixels in enumerate(small, start=len(pictures)):
+        Image.fromarray(pixels).save(folder / f"{place:05d}.png")
+    print(f"{len(pictures):,} of {images.name}, {len(small):,} of CIFAR-10")
 
 
 def equal_bytes(images: list[ImageSource]) -> None:
@@ -89,24 +94,66 @@ def equal_bytes(images: list[ImageSource]) -> None:
     print(f"FD of shards {here.value!r}, of the sets {whole.value!r}")
 
 
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a run took: until its engine was ready, after that, and of all processors."""
+
+    start: float
+    work: float
+    processor: float
+    images: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.images / self.work:.1f} images/s ({self.work:.1f} s, and {self.start:.1f} s to start); "
+            f"{1e3 * self.processor / self.images:.2f} ms of processor time per image, the start included"
+        )
+
+
 def throughput(images: list[ImageSource]) -> None:
-    timed = images[:TIMED]
-    rates: dict[str, float] = {"one process": _rate(LocalEngine(), timed)}
-    for workers in (1, 2):
-        with open_engine("ray", workers=workers) as engine:
-            _rate(engine, images[-workers * SHARD :])  # every worker loads the network
-            rates[f"ray, {workers}"] = _rate(engine, timed)
-    for name, rate in rates.items():
-        print(f"{name}: {rate:.1f} images/s")
-    print(f"two workers ÷ one: {rates['ray, 2'] / rates['ray, 1']:.2f}")
-    print(f"overhead of the engine: {rates['one process'] / rates['ray, 1'] - 1:.1%}")
-
-
-def _rate(engine: Engine, images: list[ImageSource]) -> float:
     with tempfile.TemporaryDirectory() as room:
-        began = time.perf_counter()
-        encode_in_shards(engine, images, NamedEncoder(ENCODER), Path(room))
-        return len(images) / (time.perf_counter() - began)
+        one, two = (_spent("ray", images, Path(room) / str(workers), workers) for workers in (1, 2))
+    print(f"ray, 1 worker: {one}\nray, 2 workers: {two}\ntwo workers ÷ one: {one.work / two.work:.2f}")
+
+
+def overhead(images: list[ImageSource]) -> None:
+    """Pin this process, and with it all that it starts, to one core; compare what was written, too."""
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    with tempfile.TemporaryDirectory() as room:
+        rooms = Path(room) / "local", Path(room) / "ray"
+        local, one = _spent("local", images, rooms[0]), _spent("ray", images, rooms[1], 1)
+        files = [{file.name: file.read_bytes() for file in each.iterdir()} for each in rooms]
+    print(f"one process: {local}\nray, 1 worker: {one}")
+    print(f"overhead of the engine in seconds: {one.work / local.work - 1:.1%}, with the start of both ", end="")
+    print(f"{(one.start + one.work) / (local.start + local.work) - 1:.1%}; ", end="")
+    print(f"in processor time: {one.processor / local.processor - 1:.1%}")
+    print(f"{len(files[0])} files of features, equal to the byte: {files[0] == files[1]}")
+
+
+def _spent(name: str, images: list[ImageSource], room: Path, workers: int | None = None) -> Spent:
+    """Encode all images; every worker has loaded the network before, which is part of the start."""
+    spent, began = processor_seconds(), time.perf_counter()
+    with open_engine(name, workers=workers) as engine:
+        list(engine.map(_load, range(workers or 1)))
+        ready = time.perf_counter()
+        encode_in_shards(engine, images, NamedEncoder(ENCODER), room)
+        ended, after = time.perf_counter(), processor_seconds()
+    return Spent(ready - began, ended - ready, after - spent, len(images))
+
+
+def _load(_: int) -> None:
+    load_once(NamedEncoder(ENCODER))
+    time.sleep(0.5)  # so that no worker loads twice while another one starts
+
+
+def processor_seconds() -> float:
+    """Return the processor time so far of this process and all below it, those that ended included."""
+    ticks = 0
+    for pid in below():
+        with suppress(OSError):
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def kills(images: list[ImageSource]) -> None:
@@ -137,20 +184,23 @@ def kills(images: list[ImageSource]) -> None:
 
 def own_workers() -> list[int]:
     """Return the processes below this one that work on a part of Ray's."""
+    return sorted(pid for pid, command in below().items() if command.startswith("ray::_applied"))
+
+
+def below() -> dict[int, str]:
+    """Return this process and all below it, with their commands."""
     parents: dict[int, int] = {}
-    names: dict[int, str] = {}
+    commands: dict[int, str] = {}
     for folder in Path("/proc").glob("[0-9]*"):
-        try:
+        with suppress(OSError):  # it has ended meanwhile
             fields = (folder / "stat").read_text().rpartition(")")[2].split()
             parents[int(folder.name)] = int(fields[1])
-            names[int(folder.name)] = (folder / "cmdline").read_text()
-        except OSError:
-            continue  # it has ended meanwhile
+            commands[int(folder.name)] = (folder / "cmdline").read_text()
 
     def is_below(process: int) -> bool:
         return process == os.getpid() or (process in parents and is_below(parents[process]))
 
-    return sorted(pid for pid, name in names.items() if name.startswith("ray::_applied") and is_below(pid))
+    return {pid: command for pid, command in commands.items() if is_below(pid)}
 
 
 def memory(folder: Path) -> None:
@@ -179,7 +229,7 @@ def memory(folder: Path) -> None:
 
 def driver_memory(folder: Path, number: int) -> float:
     """Return the most memory in MB that this process had; its own, not that of what started it."""
-    images = find_images(*sorted(folder.glob("*.tar")))[:number]
+    images = find_images(*sorted(folder.glob("*.tar"))[: -(-number // A_TAR)])[:number]
     with open_engine("ray", workers=2) as engine:
         scores = score_in_shards(engine, images, [None] * number, Judges(scorers=("brightness",)))
     assert len(scores.names) == number
@@ -189,4 +239,5 @@ def driver_memory(folder: Path, number: int) -> float:
 
 if __name__ == "__main__":
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("RAY_worker_niceness", "0")  # else workers stand back behind this process
     main()

@@ -147,7 +147,7 @@ def paced(folder: Path, url: str, cluster: Cluster, options: argparse.Namespace)
 
 
 def cpu_by_role(folder: Path) -> dict[str, float]:
-    """Processor time so far of the database, the server and this client."""
+    """Processor time so far of the database, the server and this client, with that of children that ended."""
     spent = {"database": 0.0, "server": 0.0}
     for place in Path("/proc").iterdir():
         if not place.name.isdigit() or int(place.name) == os.getpid():
@@ -157,7 +157,7 @@ def cpu_by_role(folder: Path) -> dict[str, float]:
             fields = (place / "stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
         except OSError:
             continue
-        ticks = sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+        ticks = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
         if str(folder).encode() in command or b"spawn_main" in command:
             spent["server"] += ticks
         elif command.startswith(b"postgres:") or b"bin/postgres" in command:

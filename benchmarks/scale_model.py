@@ -34,11 +34,11 @@ ANSWER_DOLLARS = 12.0 * PACE_SECONDS / 3600
 class UnitCosts:
     """Processor time in seconds, measured; sizes in bytes."""
 
-    answer_server: float = 0.0052
+    answer_server: float = 0.0022
     """an answer in the server (processes.md)"""
-    answer_database: float = 0.0005
+    answer_database: float = 0.0006
     """the same in PostgreSQL (processes.md)"""
-    answer_client: float = 0.0002
+    answer_client: float = 0.0001
     """the same in the client of the load test, which shares the cores (processes.md)"""
     image_server: float = 0.0011
     """an image that the server itself sends; assumed"""

@@ -18,14 +18,14 @@ import polars as pl
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import MetaData, create_engine, inspect, text
+from sqlalchemy import MetaData, create_engine, event, inspect, text
 from tests.collect.database.conftest import needs_postgres
 from tests.collect.display.test_images import begun, wait_until
 from tests.collect.researcher.test_input import send_controls
 from tests.collect.server.test_serving import free_port
 
 from beholder.collect.database.migrations.upgrade import migrate
-from beholder.collect.database.schema import Database, metadata
+from beholder.collect.database.schema import CONNECTIONS, Database, metadata
 from beholder.collect.database.schema_version import REVISIONS
 from beholder.collect.exchange.export import collected_tables
 from beholder.collect.exchange.forget import find_rater, forget_identities
@@ -271,6 +271,20 @@ def test_as_many_requests_as_there_are_threads_do_not_block_each_other(
             ended = Counter(pool.map(Walker.walk, walkers))
     assert ended == {"done": 45}
     assert rows(clean, "select count(*) from responses") == [(90,)]
+
+
+def test_a_process_keeps_its_connections_and_opens_no_more(clean: str) -> None:
+    database, opened = Database(clean), []
+    event.listen(database.engine, "connect", lambda *_: opened.append(1))
+
+    def work(_: int) -> None:
+        with database.writing() as connection:
+            connection.execute(text("select pg_sleep(0.01)"))
+
+    with ThreadPoolExecutor(3 * CONNECTIONS) as threads:
+        list(threads.map(work, range(9 * CONNECTIONS)))
+    database.engine.dispose()
+    assert 1 < len(opened) <= CONNECTIONS
 
 
 @contextmanager

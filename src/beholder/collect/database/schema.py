@@ -28,7 +28,7 @@ from sqlalchemy import (
     select,
 )
 from sqlalchemy.exc import DisconnectionError
-from sqlalchemy.pool import ConnectionPoolEntry, NullPool, QueuePool
+from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from beholder.collect.database.group_commit import GroupCommit, end_with_its_transaction
 from beholder.collect.database.private_files import make_private
@@ -316,6 +316,12 @@ class Timeouts:
 IDLE_SECONDS = 5.0
 """A pooled connection that was used more recently is not tested before its next use, which saves a round trip."""
 
+CONNECTIONS = 10
+"""Connections of a process to PostgreSQL, all kept: opening one costs the database more than an answer."""
+
+INNER_POOL = {"pool_size": 2, "max_overflow": 0}
+"""Settings of the pool for short reads inside another transaction."""
+
 USED = "used"
 """Key of a pooled connection's notes: when it was last returned."""
 
@@ -346,11 +352,12 @@ class Database:
         if self.is_sqlite:
             pool = {"pool_size": 16, "max_overflow": 48, "pool_timeout": timeouts.pool}
             self.engine = _sqlite(url, timeouts, poolclass=QueuePool, **pool)
-            self._unpooled = _sqlite(url, timeouts, poolclass=NullPool)
+            self._inner = _sqlite(url, timeouts, poolclass=QueuePool, **pool | INNER_POOL)
         else:
-            pool = {"pool_size": 10, "max_overflow": 10, "pool_timeout": timeouts.pool}
+            pool = {"pool_size": CONNECTIONS, "max_overflow": 0, "pool_timeout": timeouts.pool}
             self.engine = _postgresql(url, timeouts, **pool)
-            self._unpooled = _postgresql(url, timeouts, poolclass=NullPool)
+            self._inner = _postgresql(url, timeouts, **pool | INNER_POOL)
+        event.listen(self.engine, "engine_disposed", lambda _: self._inner.dispose())
         self._group_commit = GroupCommit(self.engine, patience=timeouts.turn)
 
     def create(self) -> str:
@@ -364,9 +371,9 @@ class Database:
             yield connection
 
     @contextmanager
-    def reading_unpooled(self) -> Iterator[Connection]:
-        """Open a read transaction inside another one, on a connection that does not come from the same pool."""
-        with self._unpooled.connect() as connection, connection.begin():
+    def reading_inside(self) -> Iterator[Connection]:
+        """Open a read transaction inside another one, on a connection of another pool: nobody waits for both."""
+        with self._inner.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager

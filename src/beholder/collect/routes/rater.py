@@ -29,7 +29,7 @@ from beholder.collect.session.cookies import PANEL_COOKIE
 from beholder.collect.session.leases import invalidate_unfinished_blocks, reopen_slots
 from beholder.collect.session.progress import change
 from beholder.collect.session.skips import SPOILED, skip_trial
-from beholder.collect.session.slot_lending import complete_finished_sessions
+from beholder.collect.session.slot_lending import complete_finished_sessions, has_expired_sessions
 from beholder.errors import RefusedError
 from beholder.study.job_questions import SURVEY_KEYS
 from beholder.study.kinds.catalogue import kind_of
@@ -61,9 +61,9 @@ def post_enter(
     """Enter by a link: find or create the session, and set its cookie."""
     panel_rater = None if service.panel_entry is None else service.panel_entry(panel)
     try:
-        admission, state = _enter(service, body, beholder, panel_rater)
+        admission, state = enter(service, body, beholder, panel_rater)
     except IntegrityError:  # the same rater entered twice at once; now the first request has created the session
-        admission, state = _enter(service, body, beholder, panel_rater)
+        admission, state = enter(service, body, beholder, panel_rater)
     secure = request.url.scheme == "https"
     framed = secure and "turkSubmitTo" in body.parameters  # MTurk shows the page within its own
     response.set_cookie(
@@ -243,13 +243,17 @@ def post_time(body: messages.ActiveTime, service: Serving, beholder: SessionCook
         return {"active_seconds": float(session.active_seconds)}
 
 
-def _enter(
+def enter(
     service: Service, body: messages.Enter, cookie: str | None, panel_rater: PanelVisitor | None
 ) -> tuple[Admission, State]:
+    """Admit someone, after finished sessions with expired leases were completed, if there are any."""
     arrival = read_arrival(service.catalogue, service.study, service.proofs, body, panel_rater=panel_rater)
-    with service.database.writing() as connection:
-        now = service.now()
-        complete_finished_sessions(connection, service.study, now=now)
+    now = service.now()
+    with service.database.reading() as connection:
+        is_due = has_expired_sessions(connection, now=now)
+    if is_due:
+        with service.database.writing() as connection:
+            complete_finished_sessions(connection, service.study, now=now)
     with service.database.writing() as connection:
         admission = admit(connection, service.catalogue, service.study, body, arrival, cookie=cookie, now=now)
         session = service.record_activity(connection, admission.session)

@@ -93,12 +93,12 @@ class Catalogue:
         return own | {name: self.trial(name) for name in borrowed} if borrowed else own
 
     def _trial(self, name: str) -> Trial:
-        with self._database.reading_unpooled() as connection:
+        with self._database.reading_inside() as connection:
             return _trial_of(connection.execute(select(trials).where(trials.c.trial == name)).one())
 
     def _slot(self, question: str, slot: int) -> dict[str, Trial]:
         """Read the trials of a slot by name, in order."""
-        with self._database.reading_unpooled() as connection:
+        with self._database.reading_inside() as connection:
             rows = connection.execute(
                 select(trials)
                 .where(trials.c.question == question, trials.c.slot == slot)

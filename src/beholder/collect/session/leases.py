@@ -1,9 +1,24 @@
 """Slot leases: renewed by signs of life, released at the end of a session, expired when the signs stop."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, bindparam, delete, or_, select, update
+from sqlalchemy import (
+    Connection,
+    Row,
+    Select,
+    String,
+    Table,
+    and_,
+    bindparam,
+    delete,
+    literal_column,
+    or_,
+    select,
+    union_all,
+    update,
+)
 
 from beholder.collect.database.schema import (
     gold_paces,
@@ -113,18 +128,19 @@ def remaining_plan(connection: Connection, catalogue: Catalogue, question: str, 
     of the slot, but keeps no slot open by itself.
     """
     trials_by_name = catalogue.slot(question, slot)
+    passed = _passed(connection, question, slot)
     tested = [name for name, trial in trials_by_name.items() if trial.role not in OPENING_ROLES]
-    open_trials = still_open(connection, tested)
+    open_trials = set(tested) - passed.settled - passed.lent
     remaining = {name for name in open_trials if _is_askable(trials_by_name[name], open_trials)}
-    if remaining <= _spared(connection, remaining):
+    if remaining <= passed.spared:
         return []
     return [name for name, trial in trials_by_name.items() if trial.role in OPENING_ROLES or name in remaining]
 
 
-def still_open(connection: Connection, names: Collection[str]) -> set[str]:
-    """Return those of these trials that still need an answer."""
-    lent = select(replacements.c.trial).where(replacements.c.trial.in_(names))
-    return set(names) - _settled(connection, names) - set(connection.scalars(lent))
+def still_open(connection: Connection, question: str, slot: int, names: Collection[str]) -> set[str]:
+    """Return those of these trials of a slot that still need an answer."""
+    passed = _passed(connection, question, slot)
+    return set(names) - passed.settled - passed.lent
 
 
 def is_slot_complete(connection: Connection, question: str, slot: int) -> bool:
@@ -134,9 +150,8 @@ def is_slot_complete(connection: Connection, question: str, slot: int) -> bool:
         trials.c.slot == slot,
         trials.c.role.not_in((*OPENING_ROLES, "repeat")),
     )
-    names = list(connection.scalars(query))
-    unsettled = set(names) - _settled(connection, names)
-    return unsettled <= _spared(connection, unsettled)
+    passed = _passed(connection, question, slot)
+    return set(connection.scalars(query)) <= passed.settled | passed.spared
 
 
 def _slot_parameters(session: Row[Any]) -> dict[str, object]:
@@ -147,31 +162,41 @@ def _is_askable(trial: Trial, open_trials: set[str]) -> bool:
     return trial.role != "repeat" or trial.repeats in open_trials
 
 
-def _settled(connection: Connection, names: Collection[str]) -> set[str]:
-    """Return those of these trials that have an answer or a skip that counts."""
-    answered = (
-        select(responses.c.trial)
-        .join(sessions, sessions.c.session == responses.c.session)
-        .join(persons, persons.c.person == sessions.c.person)
-        .where(responses.c.trial.in_(names), responses.c.valid.is_(True), COUNTS)
-    )
-    skipped = (
-        select(skips.c.trial)
-        .join(sessions, sessions.c.session == skips.c.session)
-        .join(persons, persons.c.person == sessions.c.person)
-        .where(skips.c.trial.in_(names), COUNTS)
-    )
-    return set(connection.scalars(answered)) | set(connection.scalars(skipped))
+@dataclass(frozen=True, slots=True)
+class _Passed:
+    """Trials of a slot that need not be asked: answered or skipped, lent to a running session, or spared gold.
+
+    Answers, skips and sparing are those that count.
+    """
+
+    settled: set[str]
+    lent: set[str]
+    spared: set[str]
 
 
-def _spared(connection: Connection, names: Collection[str]) -> set[str]:
-    """Return those of these trials that are gold which a rater who counts was spared."""
-    if not names:
-        return set()
-    query = (
-        select(thinned.c.trial)
-        .join(sessions, sessions.c.session == thinned.c.session)
-        .join(persons, persons.c.person == sessions.c.person)
-        .where(thinned.c.trial.in_(names), COUNTS)
-    )
-    return set(connection.scalars(query))
+def _passed(connection: Connection, question: str, slot: int) -> _Passed:
+    passed = _Passed(set(), set(), set())
+    for row in connection.execute(_PASSED, {"in_question": question, "in_slot": slot}):
+        getattr(passed, row.state).add(row.trial)
+    return passed
+
+
+def _of_slot(table: Table, state: str) -> Select[tuple[str, str]]:
+    """Select the trials of a slot that a table names."""
+    of_slot = and_(trials.c.question == bindparam("in_question"), trials.c.slot == bindparam("in_slot"))
+    query = select(table.c.trial, literal_column(f"'{state}'", String).label("state"))
+    return query.join(trials, trials.c.trial == table.c.trial).where(of_slot)
+
+
+def _counted(table: Table, state: str) -> Select[tuple[str, str]]:
+    """Select the same, of sessions that count."""
+    of_persons = _of_slot(table, state).join(sessions, sessions.c.session == table.c.session)
+    return of_persons.join(persons, persons.c.person == sessions.c.person).where(COUNTS)
+
+
+_PASSED = union_all(
+    _counted(responses, "settled").where(responses.c.valid.is_(True)),
+    _counted(skips, "settled"),
+    _of_slot(replacements, "lent"),
+    _counted(thinned, "spared"),
+)

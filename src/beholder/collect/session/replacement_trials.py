@@ -130,5 +130,5 @@ def _can_spare(connection: Connection, catalogue: Catalogue, trial: Trial) -> bo
     """Whether the trial is open, and the slot keeps at least half of its test trials."""
     own = catalogue.slot(trial.question, trial.slot)
     tests = [name for name, other in own.items() if other.role == "test"]
-    left = still_open(connection, tests)
+    left = still_open(connection, trial.question, trial.slot, tests)
     return trial.trial in left and 2 * (len(left) - 1) >= len(tests)

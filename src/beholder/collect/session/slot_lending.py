@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, bindparam, or_, select, update
 
 from beholder.collect.database.schema import sessions, slots
 from beholder.collect.session.catalogue import Catalogue
@@ -12,6 +12,12 @@ from beholder.collect.session.completion import end_session
 from beholder.collect.session.later_attempts import vary_opening
 from beholder.collect.session.leases import invalidate_unfinished_blocks, is_slot_complete, remaining_plan
 from beholder.study.study import Study
+
+_EXPIRED = (
+    select(sessions)
+    .join(slots, slots.c.session == sessions.c.session)
+    .where(slots.c.done.is_(False), slots.c.lease_until < bindparam("now"), sessions.c.status == "running")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +49,14 @@ def is_free(now: float) -> ColumnElement[bool]:
     return and_(slots.c.done.is_(False), or_(slots.c.session.is_(None), slots.c.lease_until < now))
 
 
+def has_expired_sessions(connection: Connection, *, now: float) -> bool:
+    """Whether there is anything that :func:`complete_finished_sessions` would look at."""
+    return connection.execute(_EXPIRED.limit(1), {"now": now}).first() is not None
+
+
 def complete_finished_sessions(connection: Connection, study: Study, *, now: float) -> None:
     """Complete expired sessions in which everything was answered."""
-    rows = connection.execute(
-        select(sessions)
-        .join(slots, slots.c.session == sessions.c.session)
-        .where(slots.c.done.is_(False), slots.c.lease_until < now, sessions.c.status == "running")
-        .with_for_update(of=sessions, skip_locked=True)
-    ).all()
+    rows = connection.execute(_EXPIRED.with_for_update(of=sessions, skip_locked=True), {"now": now}).all()
     for session in rows:
         if _is_finished(session):
             end_session(connection, study, session, "complete", now=session.seen)
