@@ -1,15 +1,15 @@
-"""Three adversarial rounds against a small network that sees single flaws, retrained from its parent each time.
+"""Three adversarial rounds against small networks that see single flaws, retrained from their parents each time.
 
     python benchmarks/rounds_network.py [--seed 201] [--worlds 10] [--cache FOLDER]
 
-The world, the attackers, the verifiers and the control are those of ``rounds_scorer.py``. The scorer is a network
-on the frozen grid of features of EfficientNet-lite0 (12 × 12 cells). It is trained on mean ratings of plausibility
-and on the cells that raters marked as implausible, of which they miss one in five: as ``tiny-rich-cnn``, it learns
-where flaws are, and a head turns that into a score. A model of a round starts from its parent. It is trained on
-static images again, on verified pairs as differences of at least MARGIN, and towards the scores that the first
-model has on static images, which keeps what attacks do not contradict. The tables of the first world come first,
-then both changes in all worlds, whose seeds follow each other. Settings were chosen on seeds 1 and 2. What was
-rendered or trained before is read from the cache.
+The world, the attackers, the verifiers and the control are those of ``rounds_scorer.py``. The scorer is the mean
+of three networks on the frozen grid of features of EfficientNet-lite0 (12 × 12 cells). They are trained on mean
+ratings of plausibility and on the cells that raters marked as implausible, of which they miss one in five: as
+``tiny-rich-cnn``, they learn where flaws are, and a head turns that into a score. The networks of a round start
+from their parents. They are trained on static images again, on verified pairs as differences of at least MARGIN,
+and towards the scores that the first model has on static images, which keeps what attacks do not contradict. The
+tables of the first world come first, then both changes in all worlds, whose seeds follow each other. Settings were
+chosen on seeds 1 and 2. What was rendered or trained before is read from the cache.
 """
 
 import argparse
@@ -52,6 +52,9 @@ MARKED, MISSED = 0.3, 0.2
 """Proportion of a cell from which it counts as implausible, and how often raters miss one."""
 
 BATCH, PAIRS, DROPOUT, DECAY, SCALE = 32, 16, 0.2, 0.01, 10.0
+
+MEMBERS = 3
+"""Networks that are trained side by side from other starts and in another order; a model's score is their mean."""
 
 Floats = NDArray[np.float64]
 
@@ -98,12 +101,16 @@ class Scored:
 
 
 def train(
-    network: Network, static: Static, pairs: tuple[torch.Tensor, torch.Tensor] | None, anchor: torch.Tensor | None
+    network: Network,
+    static: Static,
+    pairs: tuple[torch.Tensor, torch.Tensor] | None,
+    anchor: torch.Tensor | None,
+    member: int,
 ) -> Network:
-    """Train in place, on static images and on pairs (better, worse), and return the network."""
+    """Train a member in place, on static images and on pairs (better, worse), and return the network."""
     epochs, rate = (EPOCHS, RATE) if pairs is None else (AGAIN, AGAIN_RATE)
-    order = torch.Generator().manual_seed(0)
-    torch.manual_seed(0)
+    order = torch.Generator().manual_seed(member)
+    torch.manual_seed(member)
     optimiser = torch.optim.AdamW(network.parameters(), lr=rate, weight_decay=DECAY)
     steps = epochs * (len(static.ratings) // BATCH)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
@@ -129,10 +136,18 @@ def train(
     return network.eval()
 
 
-def scored(network: Network, cells: torch.Tensor) -> Floats:
+def mean_score(members: list[Network], cells: torch.Tensor) -> torch.Tensor:
+    """The mean over the members of their scores of images."""
     with torch.no_grad():
-        parts = [network(cells[start : start + 256])[0] for start in range(0, len(cells), 256)]
-        return np.asarray(torch.cat(parts).double().numpy(), np.float64)
+        parts = [
+            torch.stack([member(cells[start : start + 256])[0] for member in members]).double().mean(0)
+            for start in range(0, len(cells), 256)
+        ]
+    return torch.cat(parts)
+
+
+def scored(members: list[Network], cells: torch.Tensor) -> Scored:
+    return Scored(np.asarray(mean_score(members, cells).numpy(), np.float64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,21 +268,24 @@ class Outcome:
 def play_world(own: World) -> Outcome:
     """Train, and play each round against the model of the round before."""
     torch.manual_seed(own.seed)
-    first = network = train(Network(), own.static, None, None)
-    with torch.no_grad():
-        anchor = first(own.static.cells)[0]
+    starts = [Network() for _ in range(MEMBERS)]
+    first = members = [train(start, own.static, None, None, number) for number, start in enumerate(starts)]
+    anchor = mean_score(first, own.static.cells).float()
 
-    def retrained(parent: Network, pairs: Pairs) -> Network:
+    def retrained(parents: list[Network], pairs: Pairs) -> list[Network]:
         both = [own.cells[torch.from_numpy(side[:, 0].astype(np.int64))] for side in (pairs.better, pairs.worse)]
-        return train(copy.deepcopy(parent), own.static, (both[0], both[1]), anchor)
+        return [
+            train(copy.deepcopy(parent), own.static, (both[0], both[1]), anchor, number)
+            for number, parent in enumerate(parents)
+        ]
 
-    models, rounds = [Scored(scored(first, own.cells))], list[Round]()
+    models, rounds = [scored(first, own.cells)], list[Round]()
     for number, pools in enumerate(own.pools, 1):
         rounds.append(world.played(models[-1], pools, np.random.default_rng([own.seed, 5, number])))
-        network = retrained(network, joined([each.part(held_out=False) for each in rounds]))
-        models.append(Scored(scored(network, own.cells)))
+        members = retrained(members, joined([each.part(held_out=False) for each in rounds]))
+        models.append(scored(members, own.cells))
     control = retrained(first, joined([each.random for each in rounds]))
-    return Outcome(models, Scored(scored(control, own.cells)), rounds)
+    return Outcome(models, scored(control, own.cells), rounds)
 
 
 def read_outcome(own: World, cache: Path) -> Outcome:
