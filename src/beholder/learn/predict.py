@@ -10,7 +10,7 @@ from beholder.learn.data_loader import ImageCache, collate, ordered_batches
 from beholder.learn.evaluate import scores_for
 from beholder.learn.examples import Example, LabelledImages, Scale
 from beholder.learn.recipe import Data
-from beholder.models.trainable import Batch, Calibratable, FitsTrainingSet, Trainable
+from beholder.models.trainable import Batch, Calibratable, Trainable
 from beholder.stats.correlation.metric_agreement import single_value
 from beholder.stats.correlation.pair_accuracy import pair_accuracy
 from beholder.stats.prediction.beta_binomial import log_likelihood
@@ -79,21 +79,6 @@ def calibrate(
         device = next(model.module.parameters()).device
         validation_batches = ordered_batches(model, image_cache, examples, aspects, {}, size)
         model.calibrate(batch.to(device) for batch, _ in validation_batches)
-
-
-def fit_training_set(
-    model: Trainable[Batch],
-    image_cache: ImageCache,
-    examples: Sequence[Example],
-    aspects: tuple[str, ...],
-    scales: Mapping[str, Scale],
-    size: int,
-) -> None:
-    """Fit the part of a model that takes all training examples at once; models without one stay as they are."""
-    if isinstance(model, FitsTrainingSet):
-        device = next(model.module.parameters()).device
-        training_batches = ordered_batches(model, image_cache, examples, aspects, scales, size)
-        model.fit_training_set(batch.to(device) for batch, _ in training_batches)
 
 
 def _by_prompt(images_with_prompts: Sequence[tuple[str, str]]) -> Iterator[Example]:

@@ -28,7 +28,7 @@ from beholder.learn.other_data import (
     refuse_for_rich_feedback,
     trained_seconds,
 )
-from beholder.learn.predict import calibrate, fit_training_set, predict_images, validate
+from beholder.learn.predict import calibrate, predict_images, validate
 from beholder.learn.processes.devices import is_main_process, process_count
 from beholder.learn.recipe import Recipe
 from beholder.learn.rich.stage import learn_rich
@@ -244,7 +244,6 @@ class _LabelTask:
             {role: len(of_role) for role, of_role in examples.items()},
             progress,
         )
-        fit_training_set(model, self.image_cache, examples["train"], aspects, scales, training.batch)
         calibrate(model, self.image_cache, validation_examples, aspects, training.batch)
         mean_and_deviation = {aspect: (scale.mean, scale.standard_deviation) for aspect, scale in scales.items()}
         record = Record(self.recipe.architecture, model.config, aspects, mean_and_deviation, about)

@@ -114,15 +114,6 @@ class SkipsHeads(Protocol):
 
 
 @runtime_checkable
-class FitsTrainingSet(Protocol):
-    """A model with a part that is fitted to all training images at once, after training."""
-
-    def fit_training_set(self, batches: Iterable["Batch"]) -> None:
-        """Fit that part to all batches of the training images, without augmentation; it is part of the weights."""
-        ...
-
-
-@runtime_checkable
 class Calibratable(Protocol):
     """A model whose predictions are probabilities, calibrated to raters' answers after training."""
 

@@ -57,5 +57,4 @@ def test_the_encoder_sees_a_picture_at_its_own_size() -> None:
     picture = np.random.default_rng(0).integers(0, 255, (512, 512, 3), np.uint8)
     prepared = encoder.preprocessing.prepare(Image.fromarray(picture))
     np.testing.assert_allclose(prepared * 128 + 127, picture.transpose(2, 0, 1), rtol=0, atol=1e-4)
-    assert encoder.dims == sum(block.width for block in encoder.blocks) == 9024
-    assert [block.width for block in encoder.blocks if block.rooted] == [496, 120, 276, 780, 3160]  # textures
+    assert encoder.dims == 9024

@@ -25,15 +25,6 @@ BATCH = 16
 """Images per forward pass: enough to keep a core busy, few enough for its cache."""
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnBlock:
-    """Neighbouring columns of one kind, such as the moments of one stage."""
-
-    width: int
-    rooted: bool = False
-    """Whether they are signed roots already."""
-
-
 @dataclass(frozen=True)
 class Encoder:
     """From images to vectors, identified by its name, the hash of its weights and its preprocessing."""
@@ -51,8 +42,6 @@ class Encoder:
     """Columns that are the vectors of another encoder with the same weights and preprocessing, by its name."""
     gradients: "WithGradients | None" = field(default=None, compare=False)
     """The same network with gradients towards the images; ``None`` where there are none."""
-    blocks: tuple[ColumnBlock, ...] = field(default=(), compare=False)
-    """Columns that belong together, in their order; empty: all do."""
 
     @property
     def identity(self) -> str:

@@ -26,7 +26,7 @@ from beholder.models.encoders.efficientnet_lite import (
     Size,
     load_network,
 )
-from beholder.models.encoders.encoder import ColumnBlock, Encoder
+from beholder.models.encoders.encoder import Encoder
 from beholder.models.encoders.preprocessing import Preprocessing
 from beholder.models.encoders.torch_network import as_network, share_cores
 
@@ -67,20 +67,14 @@ def load(name: str, variant: str, weights: str) -> Encoder:
     dims = stage_dims(size, textured=chosen.textured, depth=chosen.depth)
     contains_features = chosen.depth is None and chosen.side == chosen.crop == size.side
     parts = {f"efficientnet-{chosen.size}": head_means(size)} if contains_features else {}
-    blocks = stage_blocks(size, textured=chosen.textured, depth=chosen.depth)
-    return Encoder(name, sha256, dims, preprocessing, called, share_cores, parts, stages, blocks)
+    return Encoder(name, sha256, dims, preprocessing, called, share_cores, parts, stages)
 
 
 def stage_dims(size: Size, *, textured: bool = True, depth: int | None = None) -> int:
     """Number of features per image."""
-    return sum(block.width for block in stage_blocks(size, textured=textured, depth=depth))
-
-
-def stage_blocks(size: Size, *, textured: bool = True, depth: int | None = None) -> tuple[ColumnBlock, ...]:
-    """The moments of each stage, then the textures of each early stage, in the order of the features."""
     channels = (STEM, *size.channels, FEATURES)[: None if depth is None else depth + 1]
-    textures = [ColumnBlock(width * (width - 1) // 2, rooted=True) for width in channels[: TEXTURED + 1]]
-    return (*(ColumnBlock(2 * width) for width in channels), *(textures if textured else ()))
+    pairs = sum(width * (width - 1) // 2 for width in channels[: TEXTURED + 1])
+    return 2 * sum(channels) + (pairs if textured else 0)
 
 
 def head_means(size: Size) -> slice:

@@ -6,12 +6,9 @@ on a CPU. A metric that does not depend on the prompt, such as quality, gets a f
 
 One metric can be trained alone (name one aspect), several together, or one after another: ``start`` names a model
 for other metrics whose weights are transferred, and ``frozen`` which of them are not trained further.
-
-With ``kernel``, the score is the mean of the networks' and of a kernel regression's
-(:mod:`beholder.models.metric_transformer.kernel`), which is fitted to the training images after training.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -26,9 +23,8 @@ from torch import nn
 from beholder.errors import LabelsError
 from beholder.models.division import part_weight
 from beholder.models.encoders.catalogue import ENCODERS, load_encoder
-from beholder.models.encoders.encoder import ColumnBlock, Encoder
+from beholder.models.encoders.encoder import Encoder
 from beholder.models.metric_transformer.attention import MetricNetwork, Shape
-from beholder.models.metric_transformer.kernel import KernelRegression, KernelShape, fit_kernel
 from beholder.models.metric_transformer.transfer import transfer_weights
 from beholder.models.recipe_settings import validate_settings
 from beholder.models.text.sentence_encoder import SentenceEncoder, load_sentence_encoder
@@ -57,9 +53,6 @@ class MetricSettings(Settings):
     members: int = Field(
         1, ge=1, description="networks of the ensemble, trained side by side; the score is their mean"
     )
-    kernel: bool = Field(
-        False, description="whether a kernel regression on the image alone counts as much as the networks do"
-    )
     width: int = Field(128, ge=4)
     heads: int = Field(4, ge=1, description="of the encoder layer")
     feedforward: int = Field(256, ge=1)
@@ -80,8 +73,6 @@ class MetricSettings(Settings):
             wrong.append(f"width ({self.width}) must be a multiple of heads ({self.heads})")
         if self.frozen == "shared" and self.start is None:
             wrong.append("frozen: there is nothing to freeze without a start")
-        if self.kernel and self.start is not None:
-            wrong.append("kernel: a model with a start has none")
         if wrong:
             raise ValueError("; ".join(wrong))
         return self
@@ -124,18 +115,11 @@ def build(config: Config, *, fresh: bool) -> "MetricTransformer":
     if chosen.frozen == "shared":
         for network in networks:
             network.freeze_shared()
-    if not fresh and chosen.kernel:
-        sizes = _as_list(config["kernel_sizes"])
-        components, images = (int(str(size)) for size in sizes)
-        model.add_kernel(KernelRegression(KernelShape(shape.image_dims, components, images, len(metrics))))
     return model
 
 
 class MetricTransformer:
-    """The networks with their loss and their scores; a ``Trainable`` that ``UsesEncoders``.
-
-    It ``FitsTrainingSet`` where there is a kernel regression.
-    """
+    """The networks with their loss and their scores; a ``Trainable`` that ``UsesEncoders``."""
 
     def __init__(
         self,
@@ -144,17 +128,15 @@ class MetricTransformer:
         settings: MetricSettings,
         config: Config,
     ) -> None:
-        self._networks = tuple(networks)
-        self._module = nn.ModuleList(networks)
-        self._kernel: KernelRegression | None = None
+        self._networks = nn.ModuleList(networks)
         self._metrics = metrics
         self._settings = settings
         self._config = config
 
     @property
     def module(self) -> nn.ModuleList:
-        """The networks, then the kernel regression; the frozen encoders are no part of a checkpoint."""
-        return self._module
+        """The networks; the frozen encoders are no part of a checkpoint."""
+        return self._networks
 
     @property
     def config(self) -> Config:
@@ -173,7 +155,7 @@ class MetricTransformer:
 
     def parameter_groups(self, learning_rate: float, weight_decay: float) -> Groups:
         """Matrices decay, the parameters of single metrics included."""
-        return decayed_groups(self._module, learning_rate, weight_decay)
+        return decayed_groups(self._networks, learning_rate, weight_decay)
 
     def loss(self, batch: Batch) -> torch.Tensor:
         """The mean squared error over all available ratings, summed over the networks."""
@@ -192,38 +174,12 @@ class MetricTransformer:
         return errors.sum((1, 2)).div(labelled.sum().clamp_min(1)).sum() * part_weight(batch, count)
 
     def predict(self, batch: Batch) -> Mapping[str, torch.Tensor]:
-        """Each metric's scores: the mean over the networks, and its mean with the kernel regression's."""
+        """Each metric's scores, the mean over the networks."""
         scores = self._scores(batch).mean(0)
-        if self._kernel is not None:
-            scores = (scores + self._kernel(batch.pixels)) / 2
         return {metric: scores[:, output] for output, metric in enumerate(self._metrics)}
 
     def after_step(self) -> None:
         """Nothing is clamped."""
-
-    def fit_training_set(self, batches: Iterable[Batch]) -> None:
-        """Fit the kernel regression, where the settings ask for one."""
-        if not self._settings.kernel:
-            return
-        features, ratings = [], []
-        for batch in batches:
-            features.append(batch.pixels.cpu())
-            unrated = torch.full((len(batch.pixels),), torch.nan)
-            columns = [
-                batch.ratings[:, batch.aspects.index(metric)].cpu() if metric in batch.aspects else unrated
-                for metric in self._metrics
-            ]
-            ratings.append(torch.stack(columns, 1))
-        blocks = [block for encoder in self.encoders for block in encoder.blocks or (ColumnBlock(encoder.dims),)]
-        kernel = fit_kernel(torch.cat(features), torch.cat(ratings), blocks, np.random.default_rng(0))
-        self.add_kernel(kernel.to(next(self._module.parameters()).device))
-
-    def add_kernel(self, kernel: KernelRegression) -> None:
-        """From now on the kernel regression is one half of the score, and part of the weights."""
-        self._kernel = kernel
-        self._module = nn.ModuleList([*self._networks, kernel])
-        images, components = kernel.centres.shape
-        self._config = {**self._config, "kernel_sizes": [components, images]}
 
     def _scores(self, batch: Batch) -> torch.Tensor:
         sentences = self._sentences(batch)
