@@ -197,8 +197,8 @@ def test_scores_read_the_heatmaps_and_leave_them_to_their_own_loss() -> None:
 
 def test_a_configuration_from_before_these_settings_builds_the_same_network() -> None:
     config = dict(small().config)
-    for later in ("image_heatmaps", "scores_read_maps", "image_expert"):
-        config.pop(later)
+    for key in ("image_heatmaps", "scores_read_maps", "image_expert"):
+        config.pop(key)
     later = small(image_heatmaps=["misalignment"], scores_read_maps=True, image_expert=SMALL_EXPERT)
     before = build(config, fresh=False).module.state_dict()
     assert {name.partition(".")[0] for name in later.module.state_dict().keys() - before.keys()} == {
