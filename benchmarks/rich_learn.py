@@ -1,6 +1,6 @@
 """Rich feedback trained on the synthetic world: both variants and all baselines, in the paper's four tables.
 
-    python benchmarks/rich_learn.py FOLDER [--seeds 3] [--recipe NAME …] [--at-once 2] [--fresh]
+    python benchmarks/rich_learn.py FOLDER [--seeds 3] [--recipe NAME[=SEEDS] …] [--at-once 2] [--fresh]
 
 makes the world, trains each recipe with each seed on prompts that the test does not have, and prints the tables,
 with confidence intervals over prompts and the standard deviation over seeds; FOLDER/tables.csv has every figure.
@@ -11,6 +11,7 @@ is drawn after training, with the differences of the first recipe to each other 
 
 import argparse
 import json
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -41,15 +42,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--recipe", action="append", choices=RECIPES, help="train only this one")
+    parser.add_argument("--recipe", action="append", help="train only this one; with NAME=SEEDS, so many seeds")
     parser.add_argument("--at-once", type=int, default=2, help="models trained side by side, one core each")
     parser.add_argument("--set", action="append", default=[], help="a change to every recipe")
     parser.add_argument("--prompts", type=int, default=PROMPTS, help="of the world of FOLDER")
     parser.add_argument("--fresh", action="store_true", help="test on a world whose seed is drawn after training")
     parser.add_argument("--fresh-prompts", type=int, default=FRESH_PROMPTS, help="of that world")
     arguments = parser.parse_args()
+    jobs = _jobs(parser, arguments.recipe or RECIPES, arguments.seeds)
     make_world(arguments.folder, prompts=arguments.prompts)
-    jobs = [(recipe, seed) for recipe in arguments.recipe or RECIPES for seed in range(arguments.seeds)]
     fresh = get_context("spawn")  # a fork would copy the locks of Polars' threads
     with ProcessPoolExecutor(arguments.at_once, mp_context=fresh) as pool:
         each = len(jobs)
@@ -63,6 +64,17 @@ def main() -> None:
     rows = [f"--together={recipe}={','.join(names)}" for recipe, names in groups.items()]
     options = [str(arguments.folder), *rows, f"--csv={arguments.folder / 'tables.csv'}"]
     print(CliRunner().invoke(evaluate, options, catch_exceptions=False).output)
+
+
+def _jobs(parser: argparse.ArgumentParser, recipes: Sequence[str], seeds: int) -> list[tuple[str, int]]:
+    """Recipe and seed of every model."""
+    jobs = []
+    for text in recipes:
+        recipe, _, count = text.partition("=")
+        if recipe not in RECIPES or not (count or str(seeds)).isdecimal():
+            parser.error(f"--recipe {text}: expected NAME or NAME=SEEDS; names: {', '.join(RECIPES)}")
+        jobs += [(recipe, seed) for seed in range(int(count or seeds))]
+    return jobs
 
 
 def _train(folder: Path, recipe: str, seed: int, changes: list[str]) -> str:

@@ -163,6 +163,11 @@ def test_exchanged_prompts_leave_what_depends_on_them_unknown(rich_labels: RichL
         assert sum(after.misaligned[index] or ()) == sum(before.misaligned[index] or ()) + is_exchanged
     assert after.image_heatmaps is not None  # for what does not depend on the prompt, nothing is unknown
     torch.testing.assert_close(after.image_heatmaps, before.heatmaps, atol=1e-3, rtol=0)
+    assert after.image_scores is not None
+    torch.testing.assert_close(after.image_scores, before.scores, equal_nan=True)
+    by_image = after.for_image_alone
+    assert by_image.heatmaps is after.image_heatmaps
+    assert by_image.scores is after.image_scores
 
 
 def test_no_words_are_exchanged_in_the_last_epochs(rich_labels: RichLabels) -> None:

@@ -19,15 +19,28 @@ def test_scale_and_shift_are_those_of_logistic_regression() -> None:
     logits = rng.normal(size=4000) * 2
     flags = rng.random(4000) < expit(0.6 * logits - 1)
     oracle = LogisticRegression(C=np.inf).fit(logits[:, None], flags)
-    fitted = fit_scale(torch.from_numpy(logits), torch.from_numpy(flags.astype(float)))
+    fitted = fit_scale(torch.from_numpy(flags.astype(float)), torch.from_numpy(logits))
     np.testing.assert_allclose(fitted, [oracle.coef_[0, 0], oracle.intercept_[0]], atol=0.02)  # the ridge
 
 
 def test_where_all_labels_are_alike_the_ridge_keeps_the_fit_finite() -> None:
-    fitted = fit_scale(torch.full((10,), 2.0), torch.zeros(10))
+    fitted = fit_scale(torch.zeros(10), torch.full((10,), 2.0))
     assert fitted.isfinite().all()
-    assert float(rescale(torch.tensor(2.0), fitted).sigmoid()) < 0.1
+    assert float(rescale(fitted, torch.tensor(2.0)).sigmoid()) < 0.1
     np.testing.assert_array_equal(fit_scale(torch.empty(0), torch.empty(0)), [1, 0])
+
+
+def test_experts_are_weighed_as_by_logistic_regression_and_none_against_the_others() -> None:
+    rng = np.random.default_rng(2)
+    first, second = rng.normal(size=(2, 4000)) * 2
+    flags = rng.random(4000) < expit(0.6 * first + 0.3 * second - 1)
+    oracle = LogisticRegression(C=np.inf).fit(np.stack([first, second], 1), flags)
+    labels, *logits = (torch.from_numpy(each) for each in (flags.astype(float), first, second))
+    fitted = fit_scale(labels, *logits)
+    np.testing.assert_allclose(fitted, [*oracle.coef_[0], oracle.intercept_[0]], atol=0.02)
+    alone = fit_scale(labels, logits[0])
+    turned = fit_scale(labels, -logits[1], logits[0])
+    np.testing.assert_allclose(turned, [0.0, *alone], atol=1e-6)
 
 
 def test_each_output_has_a_fit_of_its_own_and_missing_labels_do_not_count() -> None:
@@ -35,9 +48,9 @@ def test_each_output_has_a_fit_of_its_own_and_missing_labels_do_not_count() -> N
     logits = torch.linspace(-3, 3, 301)
     maps = logits[:289].reshape(1, 17, 17)
     calibration = Calibration(scales)
-    calibration.add_scores(0, logits, (0.5 * logits + 1).sigmoid())
-    calibration.add_scores(0, torch.full((9,), 50.0), torch.full((9,), torch.nan))
-    calibration.add_heatmaps(0, torch.cat([maps, maps]), torch.cat([(2 * maps - 1).sigmoid(), maps * torch.nan]))
+    calibration.add_scores(0, (0.5 * logits + 1).sigmoid(), logits)
+    calibration.add_scores(0, torch.full((9,), torch.nan), torch.full((9,), 50.0))
+    calibration.add_heatmaps(0, torch.cat([(2 * maps - 1).sigmoid(), maps * torch.nan]), torch.cat([maps, maps]))
     calibration.fit()
     np.testing.assert_allclose(scales.scores, [[0.5, 1.0], [1.0, 0.0]], atol=0.02)
     np.testing.assert_allclose(scales.heatmaps, [[2.0, -1.0]], atol=0.05)
@@ -72,7 +85,7 @@ def test_maps_are_smoothed_as_much_as_raters_disks_need() -> None:
     logits = torch.from_numpy(np.where(sharp, 4.0, -9.0))
     scales = OutputScales(scores=0, heatmaps=2)
     calibration = Calibration(scales)
-    calibration.add_heatmaps(1, logits, marked)
+    calibration.add_heatmaps(1, marked, logits)
     calibration.fit()
     assert 0.9 <= float(scales.smoothing[1]) <= 1.5
     assert float(scales.smoothing[0]) == 0.0

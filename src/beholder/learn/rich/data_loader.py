@@ -75,6 +75,9 @@ class RichDataLoader:
             examples[rows], self.model, self.image_cache, self.heatmap_cache, self.augmentation, rngs[rows]
         )
         labels = rich_labels(examples, self.model.settings)
+        if exchanging:
+            batch = replace(batch, image_scores=_scores(originals[rows], self.model.settings))
+            labels = replace(labels, image_scores=_scores(originals, self.model.settings))
         if exchanging and not self.augmentation.moves:  # else the maps of the originals are not those of the batch
             maps = [self.heatmap_cache.resized(each, self.model.settings.heatmaps) for each in originals[rows]]
             batch = replace(batch, image_heatmaps=torch.from_numpy(np.stack(maps)))

@@ -19,7 +19,7 @@ from beholder.models.encoders.encoder import Encoder
 from beholder.models.encoders.grid_features import grid_channels
 from beholder.models.encoders.preprocessing import HALF, Preprocessing
 from beholder.models.recipe_settings import validate_settings
-from beholder.models.rich_feedback.calibration import Calibration, OutputScales, rescale
+from beholder.models.rich_feedback.calibration import Calibration, OutputScales
 from beholder.models.rich_feedback.heads import HeatmapHead, ScoreHead
 from beholder.models.rich_feedback.losses import count_heatmaps, count_scores, heatmap_loss, score_loss
 from beholder.models.rich_feedback.settings import GRIDS, HEATMAPS, SCORES, Heads, Losses
@@ -185,9 +185,9 @@ class RichCnn:
         for batch in batches:
             tokens = self._module.encode_images(batch.pixels)
             for column, name in enumerate(self.settings.scores):
-                calibration.add_scores(column, self._module.score(tokens, name), batch.scores[:, column])
+                calibration.add_scores(column, batch.scores[:, column], self._module.score(tokens, name))
             for column, name in enumerate(self.settings.heatmaps):
-                calibration.add_heatmaps(column, self._module.heatmaps[name](tokens), batch.heatmaps[:, column])
+                calibration.add_heatmaps(column, batch.heatmaps[:, column], self._module.heatmaps[name](tokens))
         calibration.fit()
 
 
@@ -227,7 +227,7 @@ class CnnNetwork(nn.Module):
 
     def score(self, tokens: torch.Tensor, aspect: str) -> torch.Tensor:
         """The score (n,) of an aspect before the sigmoid, calibrated."""
-        return rescale(self.scores[aspect](tokens), self.scales.scores[self.settings.scores.index(aspect)])
+        return self.scales.score(self.settings.scores.index(aspect), self.scores[aspect](tokens))
 
 
 def _config(settings: CnnSettings) -> transformers.ResNetConfig:

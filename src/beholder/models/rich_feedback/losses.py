@@ -62,13 +62,14 @@ def count_scores(batch: RichBatch, column: int) -> float:
 
 def count_heatmaps(batch: RichBatch, column: int) -> float:
     """Return how many images have the heatmap of a column."""
-    return _count_maps(batch.heatmaps, column)
+    return float((~batch.heatmaps[:, column].isnan().flatten(1).any(1)).sum())
 
 
 def count_image_heatmaps(batch: RichBatch, column: int) -> float:
     """Return how many images have the heatmap of a column, whatever words of their prompts were exchanged."""
-    return _count_maps(batch.heatmaps if batch.image_heatmaps is None else batch.image_heatmaps, column)
+    return count_heatmaps(batch.for_image_alone, column)
 
 
-def _count_maps(heatmaps: torch.Tensor, column: int) -> float:
-    return float((~heatmaps[:, column].isnan().flatten(1).any(1)).sum())
+def count_image_scores(batch: RichBatch, column: int) -> float:
+    """Return how many images have the score of a column, whatever words of their prompts were exchanged."""
+    return count_scores(batch.for_image_alone, column)

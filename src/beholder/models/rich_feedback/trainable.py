@@ -34,11 +34,20 @@ class RichBatch:
     image_heatmaps: torch.Tensor | None = None
     """As ``heatmaps``, also where a word of the prompt was exchanged: for outputs that the image alone decides.
     None where both are the same."""
+    image_scores: torch.Tensor | None = None
+    """As ``scores``, in the same way."""
     division: Division["RichBatch"] | None = None
     """Where this is a part of a batch: its place in it. Its labels have heatmaps of one pixel."""
 
     def __len__(self) -> int:
         return len(self.prompts)
+
+    @property
+    def for_image_alone(self) -> Self:
+        """The same batch with the labels for outputs that the image alone decides."""
+        heatmaps = self.heatmaps if self.image_heatmaps is None else self.image_heatmaps
+        scores = self.scores if self.image_scores is None else self.image_scores
+        return replace(self, heatmaps=heatmaps, scores=scores, image_heatmaps=None, image_scores=None)
 
     def to(self, device: torch.device) -> Self:
         """The same batch on another device."""
@@ -48,6 +57,7 @@ class RichBatch:
             heatmaps=self.heatmaps.to(device),
             scores=self.scores.to(device),
             image_heatmaps=None if self.image_heatmaps is None else self.image_heatmaps.to(device),
+            image_scores=None if self.image_scores is None else self.image_scores.to(device),
         )
 
 

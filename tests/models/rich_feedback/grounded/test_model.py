@@ -23,6 +23,13 @@ SMALL: dict[str, Plain] = {
     "head_width": 8,
     "dropout": 0.0,
 }
+SMALL_EXPERT: dict[str, Plain] = {
+    "width": 8,
+    "heatmap": [4, 4],
+    "score": [4],
+    "dense": [8],
+    "learning_rate": 0.25,
+}
 PROMPTS = ("a red cat left of a dog", "two dogs", "a cat", "a red dog", "two red cats", "a dog")
 ASPECTS = ("overall", "plausibility", "alignment", "aesthetics")
 FEATURES = grid_channels("efficientnet-lite0-grid") * 12 * 12
@@ -142,7 +149,7 @@ def test_gradients_reach_the_pixels() -> None:
 
 
 def test_the_exported_program_gives_what_the_model_gives(tmp_path: Path) -> None:
-    model = small()
+    model = small(image_expert=SMALL_EXPERT)
     export_grounded(model, tmp_path / "model.pt2")
     program = torch.export.load(tmp_path / "model.pt2").module()
     pixels, prompts = labelled().pixels[:3], ["a red cat", "two dogs here", "a cat left"]
@@ -190,11 +197,83 @@ def test_scores_read_the_heatmaps_and_leave_them_to_their_own_loss() -> None:
 
 def test_a_configuration_from_before_these_settings_builds_the_same_network() -> None:
     config = dict(small().config)
-    for later in ("image_heatmaps", "scores_read_maps"):
-        config.pop(later)
-    names = small(image_heatmaps=["misalignment"], scores_read_maps=True).module.state_dict().keys()
-    before = build(config, fresh=False).module.state_dict().keys()
-    assert {name.partition(".")[0] for name in names - before} == {"image_heatmaps"}
+    for key in ("image_heatmaps", "scores_read_maps", "image_expert"):
+        config.pop(key)
+    later = small(image_heatmaps=["misalignment"], scores_read_maps=True, image_expert=SMALL_EXPERT)
+    before = build(config, fresh=False).module.state_dict()
+    assert {name.partition(".")[0] for name in later.module.state_dict().keys() - before.keys()} == {
+        "image_heatmaps",
+        "expert",
+    }
+    assert before["scales.scores"].shape == (4, 2)
+
+
+def test_the_image_expert_reads_no_words_and_learns_where_the_prompt_was_changed() -> None:
+    model = small(image_expert=SMALL_EXPERT)
+    batch = labelled()
+    images = model.module.encode_images(batch.pixels)
+    with torch.no_grad():
+        cats, dogs = (
+            model.module.ground(images, *model._token_ids([prompt] * 6)).expert for prompt in ("a cat", "two dogs")
+        )
+    assert cats is not None
+    assert dogs is not None
+    assert cats.maps["misalignment"].shape == (6, 48, 48)
+    for name, scores in cats.scores.items():
+        torch.testing.assert_close(scores, dogs.scores[name])
+    exchanged = replace(
+        batch,
+        heatmaps=batch.heatmaps * torch.nan,
+        scores=batch.scores * torch.nan,
+        image_heatmaps=batch.heatmaps,
+        image_scores=batch.scores,
+    )
+    model.loss(exchanged).backward()  # type: ignore[no-untyped-call]
+    network = model.module
+    assert network.expert is not None
+    for heads, learns in ((network.expert, True), (network.scores, False), (network.heatmaps, False)):
+        slopes = [weight.grad for weight in heads.parameters() if weight.grad is not None]
+        assert any(slope.any() for slope in slopes) == learns
+
+
+def test_with_an_image_expert_every_weight_is_trained_and_it_has_its_own_learning_rate() -> None:
+    model = small(image_expert=SMALL_EXPERT)
+    model.loss(labelled()).backward()  # type: ignore[no-untyped-call]
+    assert all(weight.grad is not None for weight in model.module.parameters())
+    rates = {
+        id(weight): group["lr"]
+        for group in model.parameter_groups(0.1, 0.0)
+        for weight in group["params"]  # type: ignore[attr-defined]
+    }
+    of_expert = {id(weight) for name, weight in model.module.named_parameters() if name.startswith("expert.")}
+    assert len(rates) == len(list(model.module.parameters()))
+    assert {rate for weight, rate in rates.items() if weight in of_expert} == {0.025}
+    assert {rate for weight, rate in rates.items() if weight not in of_expert} == {0.1}
+
+
+def test_calibration_weighs_the_expert_that_is_right() -> None:
+    model = small(image_expert=SMALL_EXPERT)
+    pixels = torch.randn(200, FEATURES, generator=torch.Generator().manual_seed(2))
+    prompts = PROMPTS[2:] * 50
+    network = model.module.eval()
+    with torch.no_grad():
+        grounded = network.ground(network.encode_images(pixels), *model._token_ids(prompts))
+        by_words, by_image = network.score_logits(grounded, "overall")
+        own_map, _ = network.heatmap_logits(grounded, "misalignment")
+        torch.testing.assert_close(network.score(grounded, "overall"), (by_words + by_image) / 2)
+    scores = torch.stack([torch.rand(200)] * 3 + [(40 * (by_image - by_image.mean())).sigmoid()], 1)
+    heatmaps = torch.stack([torch.rand(200, 48, 48), (40 * (own_map - own_map.mean())).sigmoid()], 1)
+    model.calibrate([RichBatch(pixels, prompts, heatmaps, scores, (None,) * 200)])
+    of_words, of_image, _ = network.scales.scores[3].tolist()
+    assert of_image > 2 * of_words >= 0
+    of_words, of_image, _ = network.scales.heatmaps[1].tolist()
+    assert of_words > 2 * of_image >= 0
+    again = build(model.config, fresh=False)
+    again.module.load_state_dict(network.state_dict())
+    np.testing.assert_array_equal(
+        again.feedback(pixels[:4], prompts[:4]).scores["overall"],
+        model.feedback(pixels[:4], prompts[:4]).scores["overall"],
+    )
 
 
 def test_sizes_that_do_not_fit_are_refused() -> None:

@@ -15,11 +15,13 @@ from beholder.models.encoders.differentiable import prepare_with_gradients
 from beholder.models.encoders.encoder import Encoder
 from beholder.models.recipe_settings import validate_settings
 from beholder.models.rich_feedback.calibration import Calibration
+from beholder.models.rich_feedback.grounded.image_expert import ExpertOutputs
 from beholder.models.rich_feedback.grounded.network import Grounded, GroundedNetwork
 from beholder.models.rich_feedback.grounded.settings import GroundedSettings
 from beholder.models.rich_feedback.losses import (
     count_heatmaps,
     count_image_heatmaps,
+    count_image_scores,
     count_scores,
     heatmap_loss,
     naming_loss,
@@ -86,8 +88,15 @@ class GroundedModel:
         return features
 
     def parameter_groups(self, learning_rate: float, weight_decay: float) -> Groups:
-        """All parameters are trained."""
-        return decayed_groups(self._module, learning_rate, weight_decay)
+        """All parameters are trained, those of the image expert at a learning rate of their own."""
+        named = list(self._module.named_parameters())
+        of_expert = [(name, weight) for name, weight in named if name.startswith("expert.")]
+        others = [(name, weight) for name, weight in named if not name.startswith("expert.")]
+        groups = decayed_groups(others, learning_rate, weight_decay)
+        if self.settings.image_expert is not None:
+            factor = self.settings.image_expert.learning_rate
+            groups += decayed_groups(of_expert, factor * learning_rate, weight_decay)
+        return groups
 
     def after_step(self) -> None:
         """Nothing is clamped."""
@@ -96,7 +105,7 @@ class GroundedModel:
         """The weighted sum of the losses of all outputs."""
         weights = self.settings.losses
         images = self._module.encode_images(batch.pixels)
-        total = weights.naming * self._naming_loss(images[0], batch)
+        total = weights.naming * self._naming_loss(images.trunk, batch)
         if batch.only_naming:
             return total
         grounded = self._module.ground(images, *self._token_ids(batch.prompts))
@@ -104,14 +113,16 @@ class GroundedModel:
             weight = weights.heatmap * part_weight(batch, partial(count_heatmaps, column=column))
             total = total + weight * heatmap_loss(grounded.maps[aspect], batch.heatmaps[:, column], weights.floor)
             if aspect in grounded.image_maps:
-                marked = batch.heatmaps if batch.image_heatmaps is None else batch.image_heatmaps
-                loss = heatmap_loss(grounded.image_maps[aspect], marked[:, column], weights.floor)
+                marked = batch.for_image_alone.heatmaps[:, column]
+                loss = heatmap_loss(grounded.image_maps[aspect], marked, weights.floor)
                 weight = weights.image * part_weight(batch, partial(count_image_heatmaps, column=column))
                 total = total + weight * loss
         for column, aspect in enumerate(self.settings.scores):
-            scores = self._module.score(grounded, aspect)
+            scores = self._module.scores[aspect](grounded)
             weight = weights.score * part_weight(batch, partial(count_scores, column=column))
             total = total + weight * score_loss(scores, batch.scores[:, column])
+        if grounded.expert is not None:
+            total = total + weights.image_expert * self._expert_loss(grounded.expert, batch)
         keywords = weights.keywords * part_weight(batch, self._count_words)
         return total + keywords * self._keyword_loss(grounded, batch)
 
@@ -150,12 +161,29 @@ class GroundedModel:
         for batch in batches:
             grounded = self._ground(batch.pixels, batch.prompts)
             for column, name in enumerate(self.settings.scores):
-                calibration.add_scores(column, self._module.score(grounded, name), batch.scores[:, column])
+                logits = self._module.score_logits(grounded, name)
+                calibration.add_scores(column, batch.scores[:, column], *logits)
             for column, name in enumerate(self.settings.heatmaps):
-                calibration.add_heatmaps(column, grounded.maps[name], batch.heatmaps[:, column])
-            for logits, flags in self._word_logits(grounded, batch):
-                calibration.add_words(logits, flags)
+                logits = self._module.heatmap_logits(grounded, name)
+                calibration.add_heatmaps(column, batch.heatmaps[:, column], *logits)
+            for word_logits, flags in self._word_logits(grounded, batch):
+                calibration.add_words(flags, word_logits)
         calibration.fit()
+
+    def _expert_loss(self, expert: ExpertOutputs, batch: RichBatch) -> torch.Tensor:
+        """The losses of all scores and heatmaps of the image expert, with the labels for the image alone."""
+        labels, floor = batch.for_image_alone, self.settings.losses.floor
+        losses = [
+            heatmap_loss(expert.maps[aspect], labels.heatmaps[:, column], floor)
+            * part_weight(batch, partial(count_image_heatmaps, column=column))
+            for column, aspect in enumerate(self.settings.heatmaps)
+        ]
+        losses += [
+            score_loss(expert.scores[aspect], labels.scores[:, column])
+            * part_weight(batch, partial(count_image_scores, column=column))
+            for column, aspect in enumerate(self.settings.scores)
+        ]
+        return torch.stack(losses).sum()
 
     def _predict_feedback(self, pixels: torch.Tensor, prompts: Sequence[str]) -> RichFeedback:
         grounded = self._ground(pixels, prompts)

@@ -2,7 +2,8 @@
 
 The trunk alone decides what depends on the image alone. Words are read by layers of their own, then grounded: each
 gets a map over the cells of the image, and evidence read off it. What the words have become is returned to the
-cells that match them, and every head reads cells and words together.
+cells that match them, and every head reads cells and words together. With an image expert, its outputs are
+combined with those of the heads.
 """
 
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from torch.nn import functional
 
 from beholder.models.encoders.grid_features import fine_features, grid_channels, grid_fine_channels
 from beholder.models.rich_feedback.calibration import OutputScales, rescale
+from beholder.models.rich_feedback.grounded.image_expert import ExpertOutputs, ImageExpert
 from beholder.models.rich_feedback.grounded.settings import GroundedSettings
 from beholder.models.rich_feedback.grounded.word_maps import Naming, WordMaps
 from beholder.models.rich_feedback.grounded.words import MASKED, Offsets, WordLayer, padding_bias
@@ -27,6 +29,15 @@ TYPICAL_WORDS = 8
 
 
 @dataclass(frozen=True, eq=False)
+class EncodedImages:
+    """What is computed from images before any word is read."""
+
+    trunk: torch.Tensor  # (n, width, grid, grid)
+    fine: torch.Tensor  # (n, …, 2 grid, 2 grid)
+    features: torch.Tensor  # (n, channels, grid, grid), of the frozen encoder
+
+
+@dataclass(frozen=True, eq=False)
 class Grounded:
     """What the heads read."""
 
@@ -35,6 +46,7 @@ class Grounded:
     mask: torch.Tensor  # (n, words)
     maps: Mapping[str, torch.Tensor]  # heatmap -> (n, map side, map side), before the sigmoid and calibration
     image_maps: Mapping[str, torch.Tensor]  # the part of them that the image alone decides
+    expert: ExpertOutputs | None  # what the image expert predicts
 
 
 class GroundedNetwork(nn.Module):
@@ -62,25 +74,36 @@ class GroundedNetwork(nn.Module):
         self.scores = nn.ModuleDict(
             {name: GroundedScoreHead(width, settings.head_width, settings.grid, maps) for name in settings.scores}
         )
-        self.scales = OutputScales(len(settings.scores), len(settings.heatmaps))
+        self.expert = (
+            None
+            if settings.image_expert is None
+            else ImageExpert(
+                settings.image_expert,
+                grid_channels(settings.encoder),
+                settings.grid,
+                settings.map_side,
+                settings.heatmaps,
+                settings.scores,
+            )
+        )
+        experts = 1 if self.expert is None else 2
+        self.scales = OutputScales(len(settings.scores), len(settings.heatmaps), experts)
 
-    def encode_images(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """The trunk (n, width, grid, grid) and the fine features (n, …, 2 grid, 2 grid) of encoded images."""
+    def encode_images(self, features: torch.Tensor) -> EncodedImages:
+        """The trunk and the fine features of images, from what the frozen encoder gives (n, …)."""
         grid = self.settings.grid
         features = features.reshape(features.shape[0], -1, grid, grid)
         fine = functional.gelu(self.fine(fine_features(features, self.settings.encoder)))
-        return self.trunk(features), fine
+        return EncodedImages(self.trunk(features), fine, features)
 
     def naming_logits(self, trunk: torch.Tensor, token_ids: torch.Tensor) -> torch.Tensor:
         """Logits (n, words) that images show the words of these ids (words,)."""
         similarity = self.naming.similarity(trunk, self.embedding(token_ids))
         return self.naming.logits(similarity, token_ids)
 
-    def ground(
-        self, images: tuple[torch.Tensor, torch.Tensor], token_ids: torch.Tensor, mask: torch.Tensor
-    ) -> Grounded:
+    def ground(self, images: EncodedImages, token_ids: torch.Tensor, mask: torch.Tensor) -> Grounded:
         """What the heads read, of encoded images and prompts (n, words) with their mask."""
-        trunk, fine = images
+        trunk, fine = images.trunk, images.fine
         embedded = self.embedding(token_ids)
         words = embedded
         for layer in self.reading:
@@ -95,21 +118,29 @@ class GroundedNetwork(nn.Module):
         cells = trunk + self.feedback(trunk, words, maps, mask)
         image_maps = {name: head(trunk, fine) for name, head in self.image_heatmaps.items()}
         heatmaps = {name: head(cells, fine) + image_maps.get(name, 0.0) for name, head in self.heatmaps.items()}
-        return Grounded(cells, words, mask, heatmaps, image_maps)
+        expert = None if self.expert is None else self.expert(images.features)
+        return Grounded(cells, words, mask, heatmaps, image_maps, expert)
 
     def keyword_logits(self, grounded: Grounded) -> torch.Tensor:
         """Logits (n, words) that each word is misaligned, calibrated."""
         logits: torch.Tensor = self.keywords(grounded.words)[..., 0]
-        return rescale(logits, self.scales.words[0])
+        return rescale(self.scales.words[0], logits)
 
     def heatmap(self, grounded: Grounded, aspect: str) -> torch.Tensor:
         """The map (n, map side, map side) of an aspect before the sigmoid, calibrated."""
-        return self.scales.heatmap(self.settings.heatmaps.index(aspect), grounded.maps[aspect])
+        return self.scales.heatmap(self.settings.heatmaps.index(aspect), *self.heatmap_logits(grounded, aspect))
 
     def score(self, grounded: Grounded, aspect: str) -> torch.Tensor:
         """The score (n,) of an aspect before the sigmoid, calibrated."""
-        logits: torch.Tensor = self.scores[aspect](grounded)
-        return rescale(logits, self.scales.scores[self.settings.scores.index(aspect)])
+        return self.scales.score(self.settings.scores.index(aspect), *self.score_logits(grounded, aspect))
+
+    def heatmap_logits(self, grounded: Grounded, aspect: str) -> tuple[torch.Tensor, ...]:
+        """The maps of an aspect before calibration: by image and words, then by the image expert, if any."""
+        return (grounded.maps[aspect], *([grounded.expert.maps[aspect]] if grounded.expert else []))
+
+    def score_logits(self, grounded: Grounded, aspect: str) -> tuple[torch.Tensor, ...]:
+        """The scores of an aspect before calibration, in the same order."""
+        return (self.scores[aspect](grounded), *([grounded.expert.scores[aspect]] if grounded.expert else []))
 
 
 class Trunk(nn.Module):

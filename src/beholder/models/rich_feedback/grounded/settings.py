@@ -20,7 +20,21 @@ class GroundedLosses(Settings):
     keywords: float = Field(1.0, ge=0)
     naming: float = Field(1.0, ge=0, description="image cells predict which words raters saw in the image")
     image: float = Field(1.0, ge=0, description="heatmaps by the image alone, where there are such")
+    image_expert: float = Field(1.0, ge=0, description="scores and heatmaps of the image expert, if there is one")
     floor: float = Field(0.1, gt=0, description="pixels are weighted by the proportion of marks + this")
+
+
+class ImageExpertSettings(Settings):
+    """Convolutions beside the network that see the image alone."""
+
+    width: int = Field(128, ge=8, description="channels of a cell")
+    heatmap: tuple[int, ...] = Field((32, 16), min_length=1, description="channels after each doubling")
+    score: tuple[int, ...] = Field((32, 16), min_length=1, description="channels of the convolutions")
+    dense: tuple[int, ...] = Field((64,), description="of the dense layers that follow")
+    dropout: float = Field(
+        0.0, ge=0, lt=1, description="proportion of the encoder's channels dropped at each step"
+    )
+    learning_rate: float = Field(0.5, gt=0, description="as a factor of the recipe's")
 
 
 class GroundedSettings(Settings):
@@ -45,6 +59,9 @@ class GroundedSettings(Settings):
     scores: tuple[str, ...] = Field(SCORES, description="aspects of ratings")
     image_heatmaps: tuple[str, ...] = Field(
         (), description="heatmaps with a second head that sees the image alone, whose logits are added"
+    )
+    image_expert: ImageExpertSettings | None = Field(
+        None, description="convolutions whose outputs are combined with the others by calibration; by default none"
     )
     scores_read_maps: bool = Field(False, description="the heads of scores read the heatmaps as well")
     words: tuple[str, ...] = Field((), description="the vocabulary; filled in from the training prompts")
