@@ -10,9 +10,7 @@ from beholder.models.encoders.catalogue import ENCODERS, load_encoder
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
-    with pytest.raises(
-        UserError, match="encoder 'dino' is not known; known: pixel, pixel-statistics, eff"
-    ):
+    with pytest.raises(UserError, match="encoder 'dino' is not known; known: pixel, pixel-statistics, eff"):
         load_encoder("dino")
 
 
