@@ -3,12 +3,14 @@
 import hashlib
 import json
 import tarfile
-from collections.abc import Iterator
+from array import array
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from beholder.images.arrays import SourceFault
 from beholder.images.formats import SUFFIXES
+from beholder.images.lazy import Lazy, Texts
 
 CAPTION, ABOUT = ".txt", ".json"
 """Suffixes of what belongs to an image: its prompt, and a JSON object with ``image``, ``prompt`` and more."""
@@ -49,8 +51,35 @@ class _Notes:
     prompt: str | None = None
 
 
-def images_in_tar(path: Path) -> Iterator[TarImage]:
-    """Yield the images of a tar file in their order, with their names and prompts where it has them."""
+class _TarImages(Lazy[TarImage]):
+    """The images of a tar file, as columns: names, places, sizes, and the notes of those that have any."""
+
+    def __init__(self, path: Path, members: Sequence[tarfile.TarInfo], notes: Mapping[str, _Notes]) -> None:
+        self._path = path
+        self._names = Texts(member.name for member in members)
+        self._offsets = array("Q", (member.offset_data for member in members))
+        self._sizes = array("Q", (member.size for member in members))
+        self._notes = notes
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+    def at(self, place: int) -> TarImage:
+        """Return the image at a place."""
+        member = self._names[place]
+        own = (self._notes and self._notes.get(_key(member))) or _Notes()
+        return TarImage(
+            own.image or f"{self._path}/{member}",
+            self._path,
+            self._offsets[place],
+            self._sizes[place],
+            own.prompt if own.caption is None else own.caption,
+            _suffix(member),
+        )
+
+
+def images_in_tar(path: Path) -> Sequence[TarImage]:
+    """Return the images of a tar file in their order, with their names and prompts where it has them."""
     members: list[tarfile.TarInfo] = []
     notes: dict[str, _Notes] = {}
     try:
@@ -58,35 +87,26 @@ def images_in_tar(path: Path) -> Iterator[TarImage]:
             for member in archive:
                 if not member.isfile() or PurePosixPath(member.name).name.startswith("."):
                     continue
-                suffix = _suffix(member)
+                suffix = _suffix(member.name)
                 if suffix in SUFFIXES:
                     members.append(member)
                 elif suffix in (CAPTION, ABOUT) and member.size <= LARGEST_NOTE:
                     opened = archive.extractfile(member)
                     if opened is not None:
-                        _note(notes.setdefault(_key(member), _Notes()), suffix, opened.read())
+                        _note(notes.setdefault(_key(member.name), _Notes()), suffix, opened.read())
     except tarfile.TarError as error:
         raise SourceFault(f"not a plain tar file ({error}); unpack one that is compressed") from error
-    for member in members:
-        own = notes.get(_key(member), _Notes())
-        yield TarImage(
-            own.image or f"{path}/{member.name}",
-            path,
-            member.offset_data,
-            member.size,
-            own.prompt if own.caption is None else own.caption,
-            _suffix(member),
-        )
+    return _TarImages(path, members, notes)
 
 
-def _key(member: tarfile.TarInfo) -> str:
+def _key(member: str) -> str:
     """What comes before the first dot of the name, with the folders: WebDataset's key."""
-    path = PurePosixPath(member.name)
+    path = PurePosixPath(member)
     return str(path.with_name(path.name.partition(".")[0]))
 
 
-def _suffix(member: tarfile.TarInfo) -> str:
-    return PurePosixPath(member.name).suffix.lower()
+def _suffix(member: str) -> str:
+    return PurePosixPath(member).suffix.lower()
 
 
 def _note(notes: _Notes, suffix: str, content: bytes) -> None:
