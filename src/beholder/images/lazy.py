@@ -71,11 +71,15 @@ class Chained(Lazy[Item_co]):
 class Texts(Lazy[str]):
     """Texts in UTF-8, without an object for each."""
 
-    def __init__(self, texts: Iterable[str]) -> None:
+    def __init__(self, texts: Iterable[str] = ()) -> None:
         self._content, self._ends = bytearray(), array("Q", [0])
         for text in texts:
-            self._content += text.encode(errors="surrogatepass")
-            self._ends.append(len(self._content))
+            self.append(text)
+
+    def append(self, text: str) -> None:
+        """Add a text at the end."""
+        self._content += text.encode(errors="surrogatepass")
+        self._ends.append(len(self._content))
 
     def __len__(self) -> int:
         return len(self._ends) - 1

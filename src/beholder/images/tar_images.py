@@ -4,7 +4,7 @@ import hashlib
 import json
 import tarfile
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -54,12 +54,20 @@ class _Notes:
 class _TarImages(Lazy[TarImage]):
     """The images of a tar file, as columns: names, places, sizes, and the notes of those that have any."""
 
-    def __init__(self, path: Path, members: Sequence[tarfile.TarInfo], notes: Mapping[str, _Notes]) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._names = Texts(member.name for member in members)
-        self._offsets = array("Q", (member.offset_data for member in members))
-        self._sizes = array("Q", (member.size for member in members))
-        self._notes = notes
+        self._names, self._offsets, self._sizes = Texts(), array("Q"), array("Q")
+        self._notes: dict[str, _Notes] = {}
+
+    def add(self, member: tarfile.TarInfo) -> None:
+        """Add an image."""
+        self._names.append(member.name)
+        self._offsets.append(member.offset_data)
+        self._sizes.append(member.size)
+
+    def note(self, member: str, content: bytes) -> None:
+        """Add what stands beside an image."""
+        _note(self._notes.setdefault(_key(member), _Notes()), _suffix(member), content)
 
     def __len__(self) -> int:
         return len(self._offsets)
@@ -80,23 +88,23 @@ class _TarImages(Lazy[TarImage]):
 
 def images_in_tar(path: Path) -> Sequence[TarImage]:
     """Return the images of a tar file in their order, with their names and prompts where it has them."""
-    members: list[tarfile.TarInfo] = []
-    notes: dict[str, _Notes] = {}
+    images = _TarImages(path)
     try:
         with tarfile.open(path, "r:") as archive:
             for member in archive:
+                archive.members = []  # type: ignore[attr-defined]  # else it keeps all of them
                 if not member.isfile() or PurePosixPath(member.name).name.startswith("."):
                     continue
                 suffix = _suffix(member.name)
                 if suffix in SUFFIXES:
-                    members.append(member)
+                    images.add(member)
                 elif suffix in (CAPTION, ABOUT) and member.size <= LARGEST_NOTE:
                     opened = archive.extractfile(member)
                     if opened is not None:
-                        _note(notes.setdefault(_key(member.name), _Notes()), suffix, opened.read())
+                        images.note(member.name, opened.read())
     except tarfile.TarError as error:
         raise SourceFault(f"not a plain tar file ({error}); unpack one that is compressed") from error
-    return _TarImages(path, members, notes)
+    return images
 
 
 def _key(member: str) -> str:
