@@ -17,6 +17,7 @@ import tarfile
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
@@ -73,7 +74,7 @@ def prepare(images: Path, folder: Path) -> None:
     print(f"{len(pictures):,} of {images.name}, {len(small):,} of CIFAR-10")
 
 
-def equal_bytes(images: list[ImageSource]) -> None:
+def equal_bytes(images: Sequence[ImageSource]) -> None:
     prompts = [None] * len(images)
     direct = score(images, prompts, [load_scorer(name) for name in SCORERS], encoders=[load_encoder(ENCODER)])
     vectors = np.asarray(direct.features[0].vectors)
@@ -110,13 +111,13 @@ class Spent:
         )
 
 
-def throughput(images: list[ImageSource]) -> None:
+def throughput(images: Sequence[ImageSource]) -> None:
     with tempfile.TemporaryDirectory() as room:
         one, two = (_spent("ray", images, Path(room) / str(workers), workers) for workers in (1, 2))
     print(f"ray, 1 worker: {one}\nray, 2 workers: {two}\ntwo workers ÷ one: {one.work / two.work:.2f}")
 
 
-def overhead(images: list[ImageSource]) -> None:
+def overhead(images: Sequence[ImageSource]) -> None:
     """Pin this process, and with it all that it starts, to one core; compare what was written, too."""
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     with tempfile.TemporaryDirectory() as room:
@@ -130,7 +131,7 @@ def overhead(images: list[ImageSource]) -> None:
     print(f"{len(files[0])} files of features, equal to the byte: {files[0] == files[1]}")
 
 
-def _spent(name: str, images: list[ImageSource], room: Path, workers: int | None = None) -> Spent:
+def _spent(name: str, images: Sequence[ImageSource], room: Path, workers: int | None = None) -> Spent:
     """Encode all images; every worker has loaded the network before, which is part of the start."""
     spent, began = processor_seconds(), time.perf_counter()
     with open_engine(name, workers=workers) as engine:
@@ -156,7 +157,7 @@ def processor_seconds() -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def kills(images: list[ImageSource]) -> None:
+def kills(images: Sequence[ImageSource]) -> None:
     """Score all pictures while workers are killed, again and again until ten were."""
     rng, ended, killed = random.Random(0), threading.Event(), list[int]()
 

@@ -1,8 +1,10 @@
 """Engines: equal bytes, killed workers, and work that goes on where it was stopped."""
 
+import gc
 import os
 import signal
 import sys
+import weakref
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -166,3 +168,49 @@ def test_equal_files_of_scores_and_features(ray_engine: Engine, pictures: Path, 
     assert {path.name for path in written} >= {"vectors.npy", "hashes.bin", "about.json"}
     for path in written:
         assert (tmp_path / "ray" / path.relative_to(tmp_path / "local")).read_bytes() == path.read_bytes()
+
+
+class Zipped(LocalEngine):
+    """Answers in the memory of one message each, as Ray's are: an array of it holds on to all of it."""
+
+    def __init__(self) -> None:
+        self.messages: list[weakref.ref[np.ndarray]] = []
+
+    def held(self) -> int:
+        """Return how many messages are still in memory."""
+        gc.collect()
+        return sum(message() is not None for message in self.messages)
+
+    def map(self, function, parts, /):  # type: ignore[no-untyped-def]
+        for part in parts:
+            answer, message = function(part), np.zeros(8 * SHARD, np.uint8)
+            self.messages.append(weakref.ref(message))
+            for name, array in answer.items():
+                if array.dtype == np.float64:
+                    view = message[: array.nbytes].view(np.float64)
+                    view[:] = array
+                    answer[name] = view
+            yield answer
+
+
+def test_scores_hold_on_to_numbers_only(pictures: Path) -> None:
+    images = find_images(str(pictures))
+    prompts, judges, engine = [None] * len(images), Judges(scorers=("brightness",)), Zipped()
+    held = list[int]()
+    scores = score_in_shards(engine, images, prompts, judges, progress=lambda *_: held.append(engine.held()))
+    assert len(engine.messages) == len(held) == 3
+    assert max(held) <= 2  # the answer that has come, and the one before
+    direct = score_in_shards(LocalEngine(), images, prompts, judges)
+    assert scores.values["brightness"].tobytes() == direct.values["brightness"].tobytes()
+
+
+def test_names_are_those_of_the_images_that_are_left(pictures: Path, tmp_path: Path) -> None:
+    (tmp_path / "broken.png").write_bytes(b"no image")
+    good = list(find_images(str(pictures)))
+    bad = find_images(str(tmp_path))[0]
+    images = [bad, *good[:130], bad, *good[130:], bad]
+    judges = Judges(scorers=SCORERS[:1])
+    scores = score_in_shards(LocalEngine(), images, [None] * len(images), judges, skip_broken=True)
+    assert scores.names == [image.name for image in good]
+    assert scores.values[SCORERS[0]].shape == scores.prompted.shape == (len(good),)
+    assert len(scores.broken) == 3

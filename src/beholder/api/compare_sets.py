@@ -212,9 +212,9 @@ def _encoded(
     return [_Encoded(own.vectors, own.encoder, own.preprocessing, len(own.broken)) for own in by_encoder]
 
 
-def _sources_of_all(sets: Sequence[Images], background: str) -> list[list[ImageSource]]:
+def _sources_of_all(sets: Sequence[Images], background: str) -> list[Sequence[ImageSource]]:
     """The images of all sets; one error lists every place that is wrong. An empty tuple has no images."""
-    sources: list[list[ImageSource]] = []
+    sources: list[Sequence[ImageSource]] = []
     faults: list[str] = []
     for images in sets:
         try:

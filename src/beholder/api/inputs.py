@@ -7,6 +7,7 @@ from typing import TypeAlias
 from beholder.errors import UserError
 from beholder.images.background import DEFAULT_BACKGROUND
 from beholder.images.in_memory import InMemory, pixels_of
+from beholder.images.lazy import Chained
 from beholder.images.sources import ArrayImage, ImageSource, captions, find_images
 
 Images: TypeAlias = str | Path | InMemory | Sequence[str | Path | InMemory]
@@ -17,20 +18,24 @@ Prompts: TypeAlias = str | Sequence[str] | Mapping[str, str] | None
 """One for all images; one for each, in order; by the name of the image; or none."""
 
 
-def sources_of(images: Images, background: str = DEFAULT_BACKGROUND) -> list[ImageSource]:
+def sources_of(images: Images, background: str = DEFAULT_BACKGROUND) -> Sequence[ImageSource]:
     """Return the sources of files and folders and of images in memory, which are called ``image 1`` and so on."""
     several = images if isinstance(images, Sequence) and not isinstance(images, str) else [images]
-    sources: list[ImageSource] = []
+    sources: list[Sequence[ImageSource]] = []
+    before = 0
     paths: list[str | Path] = []
     for image in several:
         if isinstance(image, str | Path):
             paths.append(image)
             continue
-        sources += find_images(*paths) if paths else []
+        if paths:
+            sources.append(find_images(*paths))
+            before += len(sources[-1])
         paths = []
-        for pixels in pixels_of(image, background):
-            sources.append(ArrayImage(f"image {len(sources) + 1}", pixels))
-    return sources + (find_images(*paths) if paths or not several else [])
+        pictures = enumerate(pixels_of(image, background), start=before + 1)
+        sources.append([ArrayImage(f"image {number}", pixels) for number, pixels in pictures])
+        before += len(sources[-1])
+    return Chained([*sources, find_images(*paths)] if paths or not several else sources)
 
 
 def prompts_of(prompts: Prompts, pictures: Sequence[ImageSource]) -> list[str | None]:

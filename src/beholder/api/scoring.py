@@ -115,7 +115,7 @@ def score(
     loaded = scorer if isinstance(scorer, Scorer) else load_scorer(scorer, weights=weights, device=device)
     pictures = sources_of(images, background)
     texts = prompts_of(prompts, pictures)
-    reference_sources: list[ImageSource] = []
+    reference_sources: Sequence[ImageSource] = []
     reference_texts: list[str | None] = []
     if reference is not None:
         reference_sources = sources_of(reference, background)
@@ -216,7 +216,7 @@ def _scored(
         notes=tuple(notes),
         name=scorer.name,
         scorer=scorer.identity,
-        names=scores.names,
+        names=tuple(scores.names),
         scores=values,
         meaning=read,
         calibration=calibration,

@@ -20,17 +20,18 @@ def map_kept(
     engine: Engine,
     function: Callable[[Part], Arrays],
     parts: Sequence[Part],
-    keys: Sequence[str],
+    key: Callable[[Part], str],
     folder: Path | None,
 ) -> Iterator[Arrays]:
     """Yield the answers in order, from the folder where they are there, else from the engine.
 
-    ``keys`` say for every part all that its answer depends on. Without a folder nothing is kept.
+    ``key`` says for a part all that its answer depends on. Without a folder nothing is kept. Parts may be built
+    when they are looked at: no more than a few are held at a time.
     """
     if folder is None:
         yield from engine.map(function, parts)
         return
-    files = [folder / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.npz" for key in keys]
+    files = [folder / f"{hashlib.sha256(key(part).encode()).hexdigest()[:32]}.npz" for part in parts]
     missing = [place for place, file in enumerate(files) if not file.is_file()]
     fresh = engine.map(function, (parts[place] for place in missing))
     lacking = set(missing)

@@ -3,7 +3,7 @@
 import glob
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -18,6 +18,7 @@ from beholder.images.arrays import SourceFault, open_arrays
 from beholder.images.background import DEFAULT_BACKGROUND
 from beholder.images.decode import decode, flatten
 from beholder.images.formats import SUFFIXES
+from beholder.images.lazy import Chained, Lazy, Texts
 from beholder.images.tar_images import TarImage, images_in_tar
 from beholder.tables.catalogue import TABLES
 from beholder.tables.csv_text import unescape_texts
@@ -73,44 +74,60 @@ def read_pixels(content: NDArray[np.uint8] | bytes, background: str = DEFAULT_BA
     return flatten(Image.fromarray(content[..., 0] if grey else content), background)
 
 
-def find_images(*places: str | Path) -> list[ImageSource]:
+def find_images(*places: str | Path) -> Sequence[ImageSource]:
     """Return all images at the places, in a fixed order; an error lists every place that is wrong.
 
     A place is an image file, a folder (searched with its subfolders; where it has no loose images, its tar files),
     a glob (``out/**/*.png``), a manifest (CSV or Parquet with the column ``path``, relative to the manifest, and
     maybe ``image`` for the names), a tar file, or an array of bytes (npy, npz) with the shape (images, height,
-    width, channels).
+    width, channels). Images of folders and tar files become objects when they are looked at: a listing takes few
+    bytes per image.
     """
-    sources: list[ImageSource] = []
+    sources: list[Sequence[ImageSource]] = []
     faults: list[str] = []
     for place in places:
         try:
-            here = list(_at(place))
+            here = Chained(_at(place))
         except SourceFault as fault:
             faults.append(f"{place}: {fault}")
             continue
-        sources += here
+        sources.append(here)
         faults += [] if here else [f"{place}: no images here; looked for {' '.join(SUFFIXES)}"]
     if not places:
         faults.append("no place was named: give files, folders, globs, manifests, tar files or arrays")
     if faults:
         raise ImageError("images", faults)
-    return sources
+    return Chained(sources)
 
 
-def _at(place: str | Path) -> Iterator[ImageSource]:
+class _Files(Lazy[ImageFile]):
+    """Image files that are called by their paths."""
+
+    def __init__(self, paths: Iterable[Path]) -> None:
+        self._paths = Texts(map(str, paths))
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    def at(self, place: int) -> ImageFile:
+        """Return the file at a place."""
+        name = self._paths[place]
+        return ImageFile(name, Path(name))
+
+
+def _at(place: str | Path) -> Iterator[Sequence[ImageSource]]:
     path = Path(place)
     if path.is_dir():
-        files = list(_files_below(path))
-        yield from (ImageFile(str(file), file) for file in files)
+        files = _Files(_files_below(path))
+        yield files
         for file in [] if files else sorted(path.glob("*.tar")):
-            yield from images_in_tar(file)
+            yield images_in_tar(file)
     elif path.is_file():
-        yield from _in_file(path)
+        yield _in_file(path)
     elif glob.has_magic(str(place)):
         for name in sorted(glob.glob(str(place), recursive=True)):  # noqa: PTH207 - Path.glob takes no whole path
             if Path(name).is_file():
-                yield from _in_file(Path(name))
+                yield _in_file(Path(name))
     else:
         raise SourceFault("no such file or folder")
 
@@ -124,20 +141,22 @@ def _files_below(folder: Path) -> Iterator[Path]:
                 yield Path(root, name)
 
 
-def _in_file(path: Path) -> Iterator[ImageSource]:
+def _in_file(path: Path) -> Sequence[ImageSource]:
     suffix = path.suffix.lower()
     if suffix in SUFFIXES:
-        yield ImageFile(str(path), path)
-    elif suffix in MANIFESTS:
-        yield from _in_manifest(path)
-    elif suffix == ".tar":
-        yield from images_in_tar(path)
-    elif suffix in ARRAYS:
-        for name, images in open_arrays(path):
-            yield from (ArrayImage(f"{name}[{row}]", images[row]) for row in range(len(images)))
-    else:
-        readable = " ".join((*SUFFIXES, *MANIFESTS, *ARRAYS, ".tar"))
-        raise SourceFault(f"'{suffix}' is not taken; known: {readable}")
+        return [ImageFile(str(path), path)]
+    if suffix in MANIFESTS:
+        return list(_in_manifest(path))
+    if suffix == ".tar":
+        return images_in_tar(path)
+    if suffix in ARRAYS:
+        return [
+            ArrayImage(f"{name}[{row}]", images[row])
+            for name, images in open_arrays(path)
+            for row in range(len(images))
+        ]
+    readable = " ".join((*SUFFIXES, *MANIFESTS, *ARRAYS, ".tar"))
+    raise SourceFault(f"'{suffix}' is not taken; known: {readable}")
 
 
 def _in_manifest(path: Path) -> Iterator[ImageSource]:

@@ -3,12 +3,14 @@
 import hashlib
 import json
 import tarfile
-from collections.abc import Iterator
+from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from beholder.images.arrays import SourceFault
 from beholder.images.formats import SUFFIXES
+from beholder.images.lazy import Lazy, Texts
 
 CAPTION, ABOUT = ".txt", ".json"
 """Suffixes of what belongs to an image: its prompt, and a JSON object with ``image``, ``prompt`` and more."""
@@ -49,44 +51,70 @@ class _Notes:
     prompt: str | None = None
 
 
-def images_in_tar(path: Path) -> Iterator[TarImage]:
-    """Yield the images of a tar file in their order, with their names and prompts where it has them."""
-    members: list[tarfile.TarInfo] = []
-    notes: dict[str, _Notes] = {}
-    try:
-        with tarfile.open(path, "r:") as archive:
-            for member in archive:
-                if not member.isfile() or PurePosixPath(member.name).name.startswith("."):
-                    continue
-                suffix = _suffix(member)
-                if suffix in SUFFIXES:
-                    members.append(member)
-                elif suffix in (CAPTION, ABOUT) and member.size <= LARGEST_NOTE:
-                    opened = archive.extractfile(member)
-                    if opened is not None:
-                        _note(notes.setdefault(_key(member), _Notes()), suffix, opened.read())
-    except tarfile.TarError as error:
-        raise SourceFault(f"not a plain tar file ({error}); unpack one that is compressed") from error
-    for member in members:
-        own = notes.get(_key(member), _Notes())
-        yield TarImage(
-            own.image or f"{path}/{member.name}",
-            path,
-            member.offset_data,
-            member.size,
+class _TarImages(Lazy[TarImage]):
+    """The images of a tar file, as columns: names, places, sizes, and the notes of those that have any."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._names, self._offsets, self._sizes = Texts(), array("Q"), array("Q")
+        self._notes: dict[str, _Notes] = {}
+
+    def add(self, member: tarfile.TarInfo) -> None:
+        """Add an image."""
+        self._names.append(member.name)
+        self._offsets.append(member.offset_data)
+        self._sizes.append(member.size)
+
+    def note(self, member: str, content: bytes) -> None:
+        """Add what stands beside an image."""
+        _note(self._notes.setdefault(_key(member), _Notes()), _suffix(member), content)
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+    def at(self, place: int) -> TarImage:
+        """Return the image at a place."""
+        member = self._names[place]
+        own = (self._notes and self._notes.get(_key(member))) or _Notes()
+        return TarImage(
+            own.image or f"{self._path}/{member}",
+            self._path,
+            self._offsets[place],
+            self._sizes[place],
             own.prompt if own.caption is None else own.caption,
             _suffix(member),
         )
 
 
-def _key(member: tarfile.TarInfo) -> str:
+def images_in_tar(path: Path) -> Sequence[TarImage]:
+    """Return the images of a tar file in their order, with their names and prompts where it has them."""
+    images = _TarImages(path)
+    try:
+        with tarfile.open(path, "r:") as archive:
+            for member in archive:
+                archive.members = []  # type: ignore[attr-defined]  # else it keeps all of them
+                if not member.isfile() or PurePosixPath(member.name).name.startswith("."):
+                    continue
+                suffix = _suffix(member.name)
+                if suffix in SUFFIXES:
+                    images.add(member)
+                elif suffix in (CAPTION, ABOUT) and member.size <= LARGEST_NOTE:
+                    opened = archive.extractfile(member)
+                    if opened is not None:
+                        images.note(member.name, opened.read())
+    except tarfile.TarError as error:
+        raise SourceFault(f"not a plain tar file ({error}); unpack one that is compressed") from error
+    return images
+
+
+def _key(member: str) -> str:
     """What comes before the first dot of the name, with the folders: WebDataset's key."""
-    path = PurePosixPath(member.name)
+    path = PurePosixPath(member)
     return str(path.with_name(path.name.partition(".")[0]))
 
 
-def _suffix(member: tarfile.TarInfo) -> str:
-    return PurePosixPath(member.name).suffix.lower()
+def _suffix(member: str) -> str:
+    return PurePosixPath(member).suffix.lower()
 
 
 def _note(notes: _Notes, suffix: str, content: bytes) -> None:

@@ -33,7 +33,7 @@ FILES = "files.json"
 class Scores:
     """Scores by scorer, in the order of the names; what was skipped is in ``broken``."""
 
-    names: tuple[str, ...]
+    names: Sequence[str]
     values: Mapping[str, NDArray[np.float64]]  # scorer -> (images,), nan where it left an image out
     broken: tuple[BrokenImage, ...]
     prompted: NDArray[np.bool_]  # (images,), whether the image has a prompt

@@ -43,7 +43,7 @@ def encode_in_shards(
 
     Memory does not grow with the number of images, but for the names of the files.
     """
-    shards = [tuple(sources[start : start + SHARD]) for start in range(0, len(sources), SHARD)]
+    shards = (tuple(sources[start : start + SHARD]) for start in range(0, len(sources), SHARD))
     folder.mkdir(parents=True, exist_ok=True)
     files, images, broken = list[FeatureFile](), 0, list[str]()
     for file, number, faults in engine.map(partial(_encoded, encoder, folder), shards):

@@ -46,7 +46,7 @@ def explain_in_shards(
     if len(sources) != len(prompts):
         raise ValueError(f"{len(sources)} images need as many prompts, or None; found {len(prompts)}")
     starts = range(0, len(sources), SHARD)
-    shards = ((sources[start : start + SHARD], prompts[start : start + SHARD]) for start in starts)
+    shards = ((tuple(sources[start : start + SHARD]), prompts[start : start + SHARD]) for start in starts)
     parts: list[ExplainedPart] = []
     for start, part in zip(starts, engine.map(partial(_explained, models), shards), strict=True):
         parts.append(part)

@@ -1,5 +1,6 @@
 """Scores of images in shards, by an engine: equal to the last bit to those of all images at once."""
 
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -12,6 +13,7 @@ from beholder.engines.engine import Engine
 from beholder.engines.kept import Arrays, map_kept
 from beholder.errors import ImageError
 from beholder.images.background import DEFAULT_BACKGROUND
+from beholder.images.lazy import Mapped
 from beholder.images.reading import BrokenImage
 from beholder.images.sources import ImageSource
 from beholder.models.encoders.encoder import BATCH
@@ -53,24 +55,35 @@ def score_in_shards(
 ) -> Scores:
     """Return the scores of all images; answers of shards are kept in ``folder``, where one is given.
 
-    Besides the sources, no more stays in memory than numbers: names are those of the sources.
+    Besides the sources, no more stays in memory than the numbers, and what is broken: names are looked up in the
+    sources when they are needed.
     """
-    parts: list[Arrays] = []
-    names: list[str] = []
-    for shard, answer in answers_of(engine, sources, prompts, judges, folder=folder, progress=progress):
-        own = {source.name: source.name for source in shard.sources}
-        names += [own[name] for name in answer[NAMES].tolist()]
-        parts.append({name: array for name, array in answer.items() if name != NAMES})
-    broken = broken_in(parts)
+    columns = {PROMPTED: np.empty(len(sources), np.bool_)}
+    values = {name: np.empty(len(sources), np.float64) for name in judges.scorers}
+    places, done, broken = array("Q"), 0, list[BrokenImage]()
+    answers = answers_of(engine, sources, prompts, judges, folder=folder, progress=progress)
+    for number, (shard, answer) in enumerate(answers):
+        here = slice(done, done + len(answer[PROMPTED]))
+        for name, column in (columns | values).items():
+            column[here] = answer[name]  # a copy: the arrays of an answer hold on to all of it
+        places.extend(number * SHARD + place for place in _places(shard, answer[NAMES].tolist()))
+        broken += broken_in(answer)
+        done = here.stop
     if broken and not skip_broken:
         raise ImageError("images", [f"{image.name}: {image.reason}" for image in broken])
-    together = {name: np.concatenate([part[name] for part in parts]) for name in (PROMPTED, *judges.scorers)}
     return Scores(
-        tuple(names),
-        {name: np.asarray(together[name], np.float64) for name in judges.scorers},
-        broken,
-        np.asarray(together[PROMPTED], np.bool_),
+        Mapped(lambda place: sources[place].name, places),
+        {name: column[:done] for name, column in values.items()},
+        tuple(broken),
+        columns[PROMPTED][:done],
     )
+
+
+def _places(shard: Shard, names: Sequence[str]) -> Iterator[int]:
+    """Yield the places in the shard of those of its images that have these names, which are in its order."""
+    rest = enumerate(source.name for source in shard.sources)
+    for name in names:
+        yield next(place for place, own in rest if own == name)
 
 
 NAMES, PROMPTED, BROKEN, REASONS = "names of images", "has a prompt", "broken", "reasons"
@@ -88,13 +101,14 @@ def answers_of(
     progress: Progress | None = None,
 ) -> Iterator[tuple[Shard, Arrays]]:
     """Yield every shard in order with its answer: scores by scorer, and what was broken."""
-    shards = [
-        Shard(tuple(sources[start : start + SHARD]), tuple(prompts[start : start + SHARD]))
-        for start in range(0, len(sources), SHARD)
-    ]
-    keys = [_key(judges, shard) for shard in shards] if folder is not None else [""] * len(shards)
+
+    def shard_from(start: int) -> Shard:
+        return Shard(tuple(sources[start : start + SHARD]), tuple(prompts[start : start + SHARD]))
+
+    shards = Mapped(shard_from, range(0, len(sources), SHARD))
+    answers = map_kept(engine, partial(judge, judges), shards, partial(_key, judges), folder)
     done = 0
-    for shard, answer in zip(shards, map_kept(engine, partial(judge, judges), shards, keys, folder), strict=True):
+    for shard, answer in zip(shards, answers, strict=True):
         done += len(shard.sources)
         if progress:
             progress(done, len(sources))
@@ -120,13 +134,10 @@ def judge(judges: Judges, shard: Shard) -> Arrays:
     }
 
 
-def broken_in(answers: Sequence[Arrays]) -> tuple[BrokenImage, ...]:
-    """Return the broken images of all shards."""
-    return tuple(
-        BrokenImage(str(name), str(reason))
-        for answer in answers
-        for name, reason in zip(answer[BROKEN].tolist(), answer[REASONS].tolist(), strict=True)
-    )
+def broken_in(answer: Arrays) -> list[BrokenImage]:
+    """Return the broken images of a shard."""
+    pairs = zip(answer[BROKEN].tolist(), answer[REASONS].tolist(), strict=True)
+    return [BrokenImage(str(name), str(reason)) for name, reason in pairs]
 
 
 @lru_cache(maxsize=1)
