@@ -23,7 +23,7 @@ def images(tmp_path_factory: pytest.TempPathFactory) -> list[ImageSource]:
     folder, rng = tmp_path_factory.mktemp("images"), np.random.default_rng(1)
     for number in range(SHARD + 3):
         Image.fromarray(rng.integers(0, 256, (20, 30, 3), np.uint8)).save(folder / f"{number:04d}.png")
-    return find_images(folder)
+    return list(find_images(folder))
 
 
 def numbers(explanations: Explanations) -> bytes:

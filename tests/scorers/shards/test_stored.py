@@ -28,7 +28,7 @@ def images(tmp_path_factory: pytest.TempPathFactory) -> list[ImageSource]:
         Image.fromarray(rng.integers(0, 256, (16, 12, 3), np.uint8)).save(folder / f"{number:04d}.png")
     (folder / "0003.png").write_bytes(b"no image")
     (folder / "0005.png").write_bytes((folder / "0004.png").read_bytes())
-    return find_images(folder)
+    return list(find_images(folder))
 
 
 @pytest.fixture(scope="module")
