@@ -24,6 +24,8 @@ SOURCE = Path(os.environ.get("BEHOLDER_SHARED", Path(__file__).parents[2] / "sha
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 FIXED = ("data.method=published-mean", "split.folds=5", "split.seed=1")
 SEEDS = (0, 1, 2)
+TUNED = "metric-transformer-tuned"
+"""The recipe with a fine-tuned network, trained in the precision that this processor is fast in."""
 OTHER = {"quality": "alignment", "alignment": "quality"}
 
 
@@ -38,7 +40,7 @@ def main() -> None:
     for name, changes in variants():
         done = (arguments.folder / "models" / name / FIGURES).is_file()
         if done if arguments.show else arguments.only in (None, name):
-            recipe = load_recipe("metric-transformer", (*FIXED, *changes))
+            recipe = load_recipe(TUNED if name == "tuned" else "metric-transformer", (*FIXED, *changes))
             figures_by_variant[name] = learn(arguments.folder, recipe, name=name, resume=True).figures
     if arguments.only is None:
         show(figures_by_variant, arguments.folder, load_recipe("metric-transformer", FIXED), SEEDS)
@@ -60,6 +62,7 @@ def variants() -> Iterator[tuple[str, tuple[str, ...]]]:
         yield f"transfer-{aspect}", changes
         yield f"frozen-{aspect}", (*changes, "model.frozen=shared")
     yield "four", ("model.members=4",)
+    yield "tuned", ("training.precision=bf16",)
 
 
 def make_study(folder: Path) -> None:

@@ -4,7 +4,7 @@ Answers and trials are first dealt into files by trial, so that each file of ans
 trials; what was joined is then dealt by rater. Every row is read and written twice, whatever their number.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import polars as pl
@@ -44,9 +44,11 @@ def _joined(store: Store, scratch: Path, parts: int, rows_held: int) -> Iterator
     numbered = _numbered(store.batches("answers", rows_held))
     answers = shuffled(numbered, bucket, scratch, "answers")
     trials = shuffled(store.batches("trials", rows_held), bucket, scratch, "trials")
+    of_trials = store.referenced("trials", frozenset({"trials"}))
+    of_answers = store.referenced("answers", frozenset({"trials"}))
     for number in range(parts):
-        own_trials = _together(trials.get(number, ()), store, "trials")
-        own_answers = _together(answers.get(number, ()), store, "answers", {"trials": own_trials})
+        own_trials = _together(trials.get(number, ()), store, "trials", of_trials)
+        own_answers = _together(answers.get(number, ()), store, "answers", {**of_answers, "trials": own_trials})
         yield join_trials(own_answers, own_trials, sessions)
         for file in (*trials.get(number, ()), *answers.get(number, ())):
             file.unlink()
@@ -60,9 +62,12 @@ def _numbered(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
 
 
 def _together(
-    files: tuple[Path, ...], store: Store, name: str, pending: dict[str, pl.DataFrame] | None = None
+    files: tuple[Path, ...], store: Store, name: str, pending: Mapping[str, pl.DataFrame]
 ) -> pl.DataFrame:
-    """Return the rows of the files, checked; that a repeated trial is in the table is not looked up again."""
+    """Return the rows of the files, checked; that a repeated trial is in the table is not looked up again.
+
+    ``pending`` are the tables that references are looked up in.
+    """
     if not files:
         return next(store.batches(name, 1)).clear().with_columns(pl.lit(0, pl.UInt32).alias(ROW))
     frame = pl.concat(pl.read_parquet(file) for file in files)

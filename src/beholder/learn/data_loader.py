@@ -7,7 +7,7 @@ examples of one batch between them: it holds the same images, augmented in the s
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from beholder.images.sources import named_files
 from beholder.learn.examples import Example, Scale
 from beholder.models.division import Division
 from beholder.models.encoders.encode import encode_by
-from beholder.models.trainable import Batch, Trainable, UsesEncoders
+from beholder.models.trainable import UNKNOWN_GENERATOR, Batch, Trainable, UsesEncoders
 
 CACHE_BYTES = 1_000_000_000
 """Size limit of the decoded pixels that are cached in memory."""
@@ -113,6 +113,8 @@ class DataLoader:
     parts: int
     seed: int
     scales: Mapping[str, Scale]
+    generators: Mapping[str, int] = field(default_factory=dict)
+    """Number of each image's generator, for models that learn to tell generators from each other."""
 
     @property
     def steps_per_epoch(self) -> int:
@@ -128,6 +130,10 @@ class DataLoader:
             name: augmentation_rng(step, numbers[name], self.seed) for name in _distinct_images(examples_of_part)
         }
         batch = collate(examples_of_part, self.model, self.image_cache, self.aspects, self.scales, rngs)
+        if self.generators:
+            names = _distinct_images(examples_of_part)
+            generator_of = [self.generators.get(name, UNKNOWN_GENERATOR) for name in names]
+            batch = replace(batch, generator_of=torch.tensor(generator_of, dtype=torch.int64))
         if self.parts == 1:
             return batch
         batch_labels = collate_labels(examples, self.aspects, self.scales)

@@ -142,6 +142,14 @@ def label_scales(training_examples: Sequence[Example], data: Data) -> dict[str, 
     }
 
 
+def number_generators(items: Sequence[Item], split: Split) -> dict[str, int]:
+    """Return the number of the generator of each training image, counted from 0 in the order of their names."""
+    training_images = set(split.of("train"))
+    generators = {item.image: item.generator for item in items if item.image in training_images}
+    numbers = {generator: number for number, generator in enumerate(sorted(set(generators.values())))}
+    return {image: numbers[generator] for image, generator in generators.items()}
+
+
 def read_votes(store: Store, study: Study, question: str | None) -> pl.DataFrame:
     """Return single votes on pairs: ``rater``, ``image``, ``other``, and ``lead``.
 

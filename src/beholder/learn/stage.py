@@ -16,6 +16,7 @@ from beholder.learn.examples import (
     Scale,
     build_examples_by_role,
     label_scales,
+    number_generators,
     read_labelled_images,
     read_votes,
 )
@@ -225,7 +226,15 @@ class _LabelTask:
         self.image_cache.prepare_all(model, job.store.folder / FEATURES_ROOM)
         parts = process_count() * parts_per_process(training)
         loader = DataLoader(
-            model, self.image_cache, examples["train"], aspects, training.batch, parts, training.seed, scales
+            model,
+            self.image_cache,
+            examples["train"],
+            aspects,
+            training.batch,
+            parts,
+            training.seed,
+            scales,
+            number_generators(self.labelled.items, split),
         )
         validation_examples = examples["validation"]
         about = job.train(

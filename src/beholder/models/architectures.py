@@ -26,6 +26,7 @@ ARCHITECTURES: dict[str, str] = {
     "two-tower": "preference.two_tower",
     "image-reward": "preference.image_reward",
     "metric-transformer": "metric_transformer.model",
+    "tuned-metrics": "tuned_metrics.model",
     "realism": "realism",
 }
 """Models of raters' judgements. Name in a recipe -> module of this package."""

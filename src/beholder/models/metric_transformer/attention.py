@@ -38,6 +38,8 @@ class Shape:
     dropout: float
     input_dropout: float
     cross: bool
+    generators: int = 0
+    """Classes of the auxiliary task of recognising the generator; 0: without it."""
 
 
 class MetricNetwork(nn.Module):
@@ -68,6 +70,7 @@ class MetricNetwork(nn.Module):
         self.norm = nn.LayerNorm(width)
         self.score = nn.Parameter(SMALL * torch.randn(shape.metrics, width) / math.sqrt(width))
         self.bias = nn.Parameter(torch.zeros(shape.metrics))
+        self.generators = nn.Linear(width, shape.generators) if shape.generators else None
 
     def freeze_shared(self) -> None:
         """From now on only the parameters of single metrics are trained."""
@@ -83,8 +86,15 @@ class MetricNetwork(nn.Module):
 
     def forward(self, images: torch.Tensor, sentences: torch.Tensor) -> torch.Tensor:
         """The scores."""
+        return self.scores_and_logits(images, sentences)[0]
+
+    def scores_and_logits(
+        self, images: torch.Tensor, sentences: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """The scores, and the logits of the generators (n, generators) where the network has that task."""
         hidden = self._hidden(self._tokens(images, sentences))
-        return (hidden * self.score).sum(2) + self.bias
+        scores = (hidden * self.score).sum(2) + self.bias
+        return scores, None if self.generators is None else self.generators(hidden.mean(1))
 
     def _tokens(self, images: torch.Tensor, sentences: torch.Tensor) -> torch.Tensor:
         """Joint features of image and sentence plus the metric's embedding, (n, metrics, width)."""

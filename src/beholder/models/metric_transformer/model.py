@@ -24,6 +24,7 @@ from beholder.errors import LabelsError
 from beholder.models.division import part_weight
 from beholder.models.encoders.catalogue import ENCODERS, load_encoder
 from beholder.models.encoders.encoder import Encoder
+from beholder.models.generator_task import generator_loss
 from beholder.models.metric_transformer.attention import MetricNetwork, Shape
 from beholder.models.metric_transformer.transfer import transfer_weights
 from beholder.models.recipe_settings import validate_settings
@@ -58,6 +59,12 @@ class MetricSettings(Settings):
     feedforward: int = Field(256, ge=1)
     dropout: float = Field(0.3, ge=0, lt=1)
     input_dropout: float = Field(0.5, ge=0, lt=1, description="proportion of image features dropped at each step")
+    generator_weight: float = Field(
+        0.0, ge=0, description="weight of the auxiliary loss of recognising the generator; 0: none"
+    )
+    generators: int = Field(
+        64, ge=2, description="classes of the auxiliary task; of more generators, several count as the same"
+    )
     start: str | None = Field(
         None, description="folder of a model for other metrics whose weights are transferred"
     )
@@ -107,6 +114,7 @@ def build(config: Config, *, fresh: bool) -> "MetricTransformer":
         dropout=chosen.dropout,
         input_dropout=chosen.input_dropout,
         cross=chosen.cross,
+        generators=chosen.generators if chosen.generator_weight else 0,
     )
     networks = [MetricNetwork(shape) for _ in range(chosen.members)]
     model = MetricTransformer(networks, metrics, chosen, config)
@@ -128,7 +136,8 @@ class MetricTransformer:
         settings: MetricSettings,
         config: Config,
     ) -> None:
-        self._networks = nn.ModuleList(networks)
+        self._networks = networks
+        self._module = nn.ModuleList(networks)
         self._metrics = metrics
         self._settings = settings
         self._config = config
@@ -136,7 +145,7 @@ class MetricTransformer:
     @property
     def module(self) -> nn.ModuleList:
         """The networks; the frozen encoders are no part of a checkpoint."""
-        return self._networks
+        return self._module
 
     @property
     def config(self) -> Config:
@@ -155,10 +164,10 @@ class MetricTransformer:
 
     def parameter_groups(self, learning_rate: float, weight_decay: float) -> Groups:
         """Matrices decay, the parameters of single metrics included."""
-        return decayed_groups(self._networks, learning_rate, weight_decay)
+        return decayed_groups(self._module, learning_rate, weight_decay)
 
     def loss(self, batch: Batch) -> torch.Tensor:
-        """The mean squared error over all available ratings, summed over the networks."""
+        """The mean squared error over all available ratings, and the auxiliary loss, summed over the networks."""
         columns = [batch.aspects.index(metric) for metric in self._metrics if metric in batch.aspects]
         outputs = [output for output, metric in enumerate(self._metrics) if metric in batch.aspects]
 
@@ -169,9 +178,15 @@ class MetricTransformer:
             raise LabelsError("labels", [f"none of a batch rates {', '.join(self._metrics)}"])
         rated = batch.ratings[:, columns]
         labelled = ~rated.isnan()
-        scores = self._scores(batch)[:, :, outputs]  # (members, images, metrics)
-        errors = (scores - rated.nan_to_num()) ** 2 * labelled
-        return errors.sum((1, 2)).div(labelled.sum().clamp_min(1)).sum() * part_weight(batch, count)
+        sentences = self._sentences(batch)
+        total = batch.ratings.new_zeros(())
+        for network in self._networks:
+            scores, logits = network.scores_and_logits(batch.pixels, sentences)
+            errors = (scores[:, outputs] - rated.nan_to_num()) ** 2 * labelled
+            total = total + errors.sum() / labelled.sum().clamp_min(1) * part_weight(batch, count)
+            if logits is not None:
+                total = total + self._settings.generator_weight * generator_loss(logits, batch)
+        return total
 
     def predict(self, batch: Batch) -> Mapping[str, torch.Tensor]:
         """Each metric's scores, the mean over the networks."""

