@@ -21,7 +21,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 SOURCE = Path(__file__).parents[1]
@@ -35,7 +35,7 @@ STUDY = """
 import pathlib
 from PIL import Image
 for shade, name in enumerate(("aurora", "borealis")):
-    folder = pathlib.Path("/tmp") / name
+    folder = pathlib.Path(name)
     folder.mkdir()
     rows = ["file,prompt"]
     for number in range(8):
@@ -240,10 +240,10 @@ def serve(image: Image) -> None:
     """Make a study in the volume, serve it by the command of the image, check its health, and stop it."""
     program = json.loads(image.said["ENTRYPOINT"])
     volume = image.said["VOLUME"].strip()
-    new = [*program, "new", "hpd-pairs", "/tmp/study", "--raters=4", "--trials=6", "--copy"]
-    new += [f"--generated={name}=/tmp/{name}" for name in ("aurora", "borealis")]
-    for command in (["python", "-c", STUDY], new, ["cp", "-r", "/tmp/study/.", volume]):
-        with mounted(image, command, offline=True) as process:
+    new = [*program, "new", "hpd-pairs", "made", "--raters=4", "--trials=6", "--copy"]
+    new += [f"--generated={name}={name}" for name in ("aurora", "borealis")]
+    for command in (["python", "-c", STUDY], new, ["cp", "-r", "made/.", volume]):
+        with mounted(replace(image, folder="/tmp"), command, offline=True) as process:
             assert process.wait() == 0, command
     health = json.loads(image.said["HEALTHCHECK"].partition("CMD ")[2])
     began = time.perf_counter()

@@ -42,12 +42,12 @@ SCREEN: Json = {
 }
 
 
-def make_folder(folder: Path, *questions: AnyQuestion, lease_minutes: float = 10.0) -> Path:
-    """A study of a small painted world with its trials drawn."""
+def make_folder(folder: Path, *questions: AnyQuestion, lease_minutes: float = 10.0, side: int = 64) -> Path:
+    """A study of a small painted world with its trials drawn; ``side`` in pixels."""
     shutil.rmtree(folder, ignore_errors=True)
     world = folder.with_name(folder.name + "-world")
     shutil.rmtree(world, ignore_errors=True)
-    paint_world(World(prompts=24, reals=60, size=64, seed=5), world)
+    paint_world(World(prompts=24, reals=60, size=side, seed=5), world)
     make_study(["hpd-pairs"], folder, manifest=world / MANIFEST, name="bench", title="Bench", seed=1, copy=True)
     study = load_study(folder)
     changed = study.model_copy(
