@@ -21,9 +21,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-from load import ARRIVAL_SECONDS, PACE_SECONDS, Observed, fetch, lost_and_doubled, percentiles, reset
-from processes import insist
-from served import Server, Wire, WireError, answer_body, come_in, fill, free_port, make_folder, postgres
+from load import ARRIVAL_SECONDS, Observed, fetch, lost_and_doubled, percentiles, reset
+from processes import answered, insist
+from served import Json, Server, Wire, WireError, come_in, fill, free_port, make_folder, postgres
 
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.question import Design
@@ -53,22 +53,14 @@ def balancing(folder: Path, hosts: dict[str, int]) -> Iterator[int]:
 async def rater(wire: Wire, observed: Observed, rng: np.random.Generator, end: float) -> None:
     """Come in, look and answer until the time is over; what was not acknowledged is sent again with its key."""
     await asyncio.sleep(rng.uniform(0, ARRIVAL_SECONDS))
-    state, held = await insist(lambda: come_in(wire, "pair"), observed), set[str]()
-    while state["step"] == "trial":
+    state: Json | None = await insist(lambda: come_in(wire, "pair"), observed)
+    held = set[str]()
+    while state is not None and state["step"] == "trial":
         try:
             await fetch(wire, state["trial"], held, observed)
         except WireError as error:
             observed.errors[f"image: {error}"[:40]] += 1
-        pause = float(rng.lognormal(np.log(PACE_SECONDS), 0.5))
-        if time.perf_counter() + pause > end:
-            break
-        await asyncio.sleep(pause)
-        body = answer_body(state["trial"])
-        began = time.perf_counter()
-        reply = await insist(lambda body=body: wire.post("/api/answer", body), observed)  # type: ignore[misc]
-        observed.answer_ms.append(1e3 * (time.perf_counter() - began))
-        observed.acknowledged.append(body["key"])
-        state = reply["state"]
+        state = await answered(wire, state["trial"], observed, rng, end)
     wire.close()
 
 
@@ -113,8 +105,8 @@ def main() -> None:
         with postgres(room / "pg") as (url, _):
             reset(url)
             fill(first, url)
-            own = {"processes": options.processes, "options": ("--drain", str(DRAIN_SECONDS))}
-            hosts = [Server(folder, url, **own) for folder in (first, second)]  # type: ignore[arg-type]
+            drain = ("--drain", str(DRAIN_SECONDS))
+            hosts = [Server(folder, url, processes=options.processes, options=drain) for folder in (first, second)]
             try:
                 for host in hosts:
                     host.start()
