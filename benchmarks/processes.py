@@ -78,19 +78,27 @@ async def insist(ask: Callable[[], Awaitable[Json]], observed: Observed) -> Json
 
 async def paced_rater(wire: Wire, observed: Observed, rng: np.random.Generator, end: float) -> None:
     await asyncio.sleep(rng.uniform(0, ARRIVAL_SECONDS))
-    state = await insist(lambda: come_in(wire, "pair"), observed)
-    while state["step"] == "trial":
-        pause = float(rng.lognormal(np.log(PACE_SECONDS), 0.5))
-        if time.perf_counter() + pause > end:
-            break
-        await asyncio.sleep(pause)
-        body = answer_body(state["trial"])
-        began = time.perf_counter()
-        reply = await insist(lambda body=body: wire.post("/api/answer", body), observed)  # type: ignore[misc]
-        observed.answer_ms.append(1e3 * (time.perf_counter() - began))
-        observed.acknowledged.append(body["key"])
-        state = reply["state"]
+    state: Json | None = await insist(lambda: come_in(wire, "pair"), observed)
+    while state is not None and state["step"] == "trial":
+        state = await answered(wire, state["trial"], observed, rng, end)
     wire.close()
+
+
+async def answered(
+    wire: Wire, trial: Json, observed: Observed, rng: np.random.Generator, end: float
+) -> Json | None:
+    """Look at a trial, answer it, and send that until it is acknowledged; ``None`` where the time is over."""
+    pause = float(rng.lognormal(np.log(PACE_SECONDS), 0.5))
+    if time.perf_counter() + pause > end:
+        return None
+    await asyncio.sleep(pause)
+    body = answer_body(trial)
+    began = time.perf_counter()
+    reply = await insist(lambda: wire.post("/api/answer", body), observed)
+    observed.answer_ms.append(1e3 * (time.perf_counter() - began))
+    observed.acknowledged.append(body["key"])
+    state: Json = reply["state"]
+    return state
 
 
 def workers_of(server: Server) -> list[int]:

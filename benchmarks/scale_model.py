@@ -2,14 +2,14 @@
 
     python benchmarks/scale_model.py [--seconds 20] [--seed 1]
 
-All figures follow from the unit costs below: measured on two cores, with the page they are from, or assumed. The
-simulation is first held against the load tests themselves: clients that answer at once, on two cores that server,
-database and client share.
+All figures follow from the unit costs below, measured on two cores, with the page they are from; sizes and prices
+are assumed. The simulation is first held against the load tests themselves: clients that answer at once, on two
+cores that server, database and client share.
 """
 
 import argparse
 import math
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,7 +32,7 @@ ANSWER_DOLLARS = 12.0 * PACE_SECONDS / 3600
 
 @dataclass(frozen=True)
 class UnitCosts:
-    """Processor time in seconds, measured; sizes in bytes."""
+    """Seconds of processor time, of a flush by the clock, measured; sizes in bytes, assumed."""
 
     answer_server: float = 0.0022
     """an answer in the server (processes.md)"""
@@ -40,16 +40,18 @@ class UnitCosts:
     """the same in PostgreSQL (processes.md)"""
     answer_client: float = 0.0001
     """the same in the client of the load test, which shares the cores (processes.md)"""
-    image_server: float = 0.0011
-    """an image that the server itself sends; assumed"""
-    image_redirect: float = 0.0009
-    """an image that the browser is sent elsewhere for, the session being looked up all the same; assumed"""
-    flush: float = 0.0012
-    """a flush of the database to disk, shared by all transactions that wait for one; assumed"""
-    encode: float = 0.067
-    """features of an image, one network (encoding.md)"""
-    consolidate: float = 93e-6
-    """consolidating and ranking one rating (million.md)"""
+    image_server: float = 0.0015
+    """an image that the server itself sends (processes.md)"""
+    image_redirect: float = 0.0015
+    """an image that the browser is sent elsewhere for, the session being looked up all the same (processes.md)"""
+    image_database: float = 0.00025
+    """either of them in PostgreSQL (processes.md)"""
+    flush: float = 0.0079
+    """a flush of the database to disk, shared by all transactions that wait for one (processes.md)"""
+    encode: float = 0.022
+    """features of an image, efficientnet-lite0 at 224 pixels (engine.md)"""
+    consolidate: float = 25e-6
+    """consolidating and ranking one rating, of 20 million (large-studies.md)"""
     served_image: float = 60e3
     original: float = 500e3
     features: float = 5.1e3
@@ -150,8 +152,8 @@ class Simulation:
             host = self._hosts[int(self._rng.integers(len(self._hosts)))]
             if not at_once:
                 for _ in range(int(IMAGES_AN_ANSWER)):
-                    yield from self._work(host, "server", image / 2)
-                    yield from self._work(self._database, "database", costs.answer_database / 4)
+                    yield from self._work(host, "server", image)
+                    yield from self._work(self._database, "database", costs.image_database)
                 yield environment.timeout(float(self._rng.lognormal(np.log(PACE_SECONDS), 0.5)))
             elif self._site.is_shared:
                 yield from self._work(host, "server", costs.answer_client)
@@ -178,8 +180,8 @@ def concurrent(raters_a_day: float) -> int:
 def smallest_site(raters: int, costs: UnitCosts, seconds: float, seed: int) -> tuple[Site, Measured] | None:
     """The fewest cores, of hosts with four and of a database with up to 64, that keep the 99th percentile."""
     load = raters / (PACE_SECONDS * math.exp(0.5**2 / 2))
-    server = load * (costs.answer_server + IMAGES_AN_ANSWER * costs.image_redirect / 2)
-    database = load * costs.answer_database * (1 + IMAGES_AN_ANSWER / 4)
+    server = load * (costs.answer_server + IMAGES_AN_ANSWER * costs.image_redirect)
+    database = load * (costs.answer_database + IMAGES_AN_ANSWER * costs.image_database)
     for spare in (1.3, 1.6, 2.0, 3.0):
         hosts = max(1, math.ceil(server * spare / 4))
         site = Site(hosts, 4, max(2, math.ceil(database * spare)), offloads=True)
@@ -200,10 +202,10 @@ def held_against_load_tests(costs: UnitCosts, seconds: float, seed: int) -> None
         print(f"| PostgreSQL, {clients} clients at once | {outcome.rate:.0f}/s | {times} |")
 
 
-def server_by_raters(costs: UnitCosts, seconds: float, seed: int) -> None:
+def server_by_raters(costs: UnitCosts, seconds: float, seed: int, largest: int) -> None:
     print("\n| raters a day | at once, peak | answers/s | hosts × cores | database cores | p50/p99 ms ", end="")
     print("| use of server / database | dollars a day |\n|---|---|---|---|---|---|---|---|")
-    for exponent in range(3, 7):
+    for exponent in range(3, largest + 1):
         raters = concurrent(10.0**exponent)
         length = min(seconds, 4e5 / raters)
         fitting = smallest_site(raters, costs, length, seed)
@@ -245,16 +247,17 @@ def span(seconds: float) -> str:
     return f"{seconds:.0f} s"
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--largest", type=int, default=6, help="number of raters a day, as a power of ten")
     for name, default in vars(UnitCosts()).items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=float, default=default)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     costs = replace(UnitCosts(), **{name: getattr(options, name) for name in vars(UnitCosts())})
     held_against_load_tests(costs, options.seconds, options.seed)
-    server_by_raters(costs, options.seconds, options.seed)
+    server_by_raters(costs, options.seconds, options.seed, options.largest)
     stages_by_images(costs)
 
 

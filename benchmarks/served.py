@@ -42,12 +42,12 @@ SCREEN: Json = {
 }
 
 
-def make_folder(folder: Path, *questions: AnyQuestion, lease_minutes: float = 10.0) -> Path:
-    """A study of a small painted world with its trials drawn."""
+def make_folder(folder: Path, *questions: AnyQuestion, lease_minutes: float = 10.0, side: int = 64) -> Path:
+    """A study of a small painted world with its trials drawn; ``side`` in pixels."""
     shutil.rmtree(folder, ignore_errors=True)
     world = folder.with_name(folder.name + "-world")
     shutil.rmtree(world, ignore_errors=True)
-    paint_world(World(prompts=24, reals=60, size=64, seed=5), world)
+    paint_world(World(prompts=24, reals=60, size=side, seed=5), world)
     make_study(["hpd-pairs"], folder, manifest=world / MANIFEST, name="bench", title="Bench", seed=1, copy=True)
     study = load_study(folder)
     changed = study.model_copy(
@@ -80,12 +80,13 @@ class Server:
     url: str
     port: int = field(default_factory=free_port)
     processes: int = 1
+    options: tuple[str, ...] = ()
     process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """Start it, and wait until it answers and its images are ready."""
         command = [sys.executable, "-m", "beholder", "collect", str(self.folder), "--port", str(self.port)]
-        command += ["--database", self.url, "--processes", str(self.processes)]
+        command += ["--database", self.url, "--processes", str(self.processes), *self.options]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
         while True:
             try:
@@ -133,8 +134,8 @@ class WireError(OSError):
 class Wire:
     """One keep-alive connection, one cookie: a client that costs far less than the server it measures."""
 
-    def __init__(self, port: int) -> None:
-        self._port = port
+    def __init__(self, port: int, source: str = "127.0.0.1") -> None:
+        self._port, self._source = port, source
         self.cookie = ""
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
@@ -149,7 +150,9 @@ class Wire:
 
     async def ask(self, method: str, path: str, content: bytes = b"") -> tuple[int, bytes]:
         if self._writer is None or self._reader is None:
-            self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port)
+            self._reader, self._writer = await asyncio.open_connection(
+                "127.0.0.1", self._port, local_addr=(self._source, 0)
+            )
         head = f"{method} {path} HTTP/1.1\r\nHost: b\r\nContent-Length: {len(content)}\r\n"
         head += f"Content-Type: application/json\r\nCookie: beholder={self.cookie}\r\n\r\n"
         try:

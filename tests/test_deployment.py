@@ -1,11 +1,14 @@
 """The files to deploy the server with: what they say of commands, paths and ports is so."""
 
+import json
 import re
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 import yaml
+from tests.loose_modules import load_module
 
 from beholder.cli.collect import collect
 from beholder.collect.routes import pages
@@ -74,6 +77,33 @@ def test_selectors_and_ports_of_the_manifests_fit_together() -> None:
     assert ports == {"pages": 8000, "metrics": 9090}
     (port,) = manifest("Service")["spec"]["ports"]
     assert port["targetPort"] == "pages"
+
+
+@pytest.fixture(scope="module")
+def clean_root() -> ModuleType:
+    """What takes the steps of the Dockerfile where no container can be built."""
+    return load_module(ROOT / "benchmarks" / "clean_root.py")
+
+
+def test_the_steps_of_the_dockerfile_are_taken_in_a_clean_root(clean_root: ModuleType) -> None:
+    steps = clean_root.instructions(ROOT / "Dockerfile")
+    assert {name for name, _ in steps} <= set(clean_root.KNOWN)
+    said = dict(steps)
+    assert "beholder[scale] @ file://$wheel" in said["RUN"]  # of the last one
+    program, arguments = json.loads(said["ENTRYPOINT"]), json.loads(said["CMD"])
+    assert (program, arguments[0]) == (["beholder"], "collect")
+    parameters = collect.make_context("collect", arguments[1:]).params
+    assert (str(parameters["folder"]), parameters["port"]) == (said["VOLUME"], int(said["EXPOSE"]))
+    check = json.loads(said["HEALTHCHECK"].partition("CMD ")[2])
+    assert check[0] == "python"
+    (path,) = re.findall(r"http://127\.0\.0\.1:8000(/\S+)'", check[2])
+    assert path in {getattr(route, "path", "") for route in pages.router.routes}
+
+
+def test_a_dockerfile_is_read_as_it_is_written(clean_root: ModuleType, tmp_path: Path) -> None:
+    file = tmp_path / "Dockerfile"
+    file.write_text("# why\nFROM a AS b\n\nRUN one \\\n && two\nUSER c\n", encoding="utf-8")
+    assert clean_root.instructions(file) == [("FROM", "a AS b"), ("RUN", "one   && two"), ("USER", "c")]
 
 
 def test_passwords_are_not_in_the_files() -> None:

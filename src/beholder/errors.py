@@ -87,6 +87,10 @@ class StorageError(UserError):
     """A database that cannot be reached, is busy, or cannot write; nothing was written, and one may try again."""
 
 
+class SupersededError(StorageError):
+    """A folder in object storage that someone else published meanwhile; nothing of it was replaced."""
+
+
 class StatisticsError(UserError):
     """Numbers from which the requested statistic is not defined."""
 

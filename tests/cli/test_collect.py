@@ -49,3 +49,10 @@ def test_a_rehearsal_warns_and_prints_its_counts_as_json(run: Run, underpaid: Pa
     rows = json.loads(ran.out)["rows"]
     assert rows["sessions"] == 2
     assert rows["answers"] > 0
+
+
+def test_tables_are_not_written_from_a_database_that_is_not_there(run: Run, underpaid: Path) -> None:
+    ran = run("collect", underpaid, "--write-tables")
+    assert ran.code == 2
+    assert "has no collect.sqlite" in ran.err
+    assert run("collect", underpaid, "--write-tables", "--simulate", 2).code == 2

@@ -1,12 +1,11 @@
 """All prompts of the shared sets, and the modules that make prompts of known origin."""
 
-import importlib.util
 import os
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from tests.loose_modules import load_module
 
 from beholder.prompts.prompt import PromptSet
 from beholder.prompts.sets.catalogue import PROMPT_SETS, read_set
@@ -16,17 +15,6 @@ ROOT = Path(__file__).parents[2]
 WITHOUT_DATA = ("drawbench",)
 PARTS_IN_OTHERS = (("t2i-compbench", "main"), ("t2i-compbench", "seen"), ("t2i-compbench", "unseen"))
 """Parts whose prompts are in another part of the set."""
-
-
-def load(path: Path) -> ModuleType:
-    """Import a module that is in no package."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="session")
@@ -55,9 +43,9 @@ def all_texts(all_sets: dict[str, PromptSet]) -> list[str]:
 
 @pytest.fixture(scope="session")
 def variants() -> ModuleType:
-    return load(ROOT / "benchmarks" / "prompt_variants.py")
+    return load_module(ROOT / "benchmarks" / "prompt_variants.py")
 
 
 @pytest.fixture(scope="session")
 def synthetic() -> ModuleType:
-    return load(Path(__file__).with_name("synthetic_prompts.py"))
+    return load_module(Path(__file__).with_name("synthetic_prompts.py"))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from obstore.store import MemoryStore
 
-from beholder.errors import StorageError
+from beholder.errors import StorageError, SupersededError
 from beholder.storage.remote_folder import RemoteFolder, is_remote
 from beholder.storage.working_copy import Transfer, WorkingCopy
 
@@ -141,3 +141,35 @@ def test_who_raters_are_is_not_published(tmp_path: Path, store: MemoryStore) -> 
 )
 def test_what_an_address_is(text: str, remote: bool) -> None:
     assert is_remote(text) is remote
+
+
+def test_what_is_made_again_gives_way_and_other_changes_are_merged(tmp_path: Path, store: MemoryStore) -> None:
+    mine, theirs = copy_in(tmp_path / "mine", store), copy_in(tmp_path / "theirs", store)
+    write(mine.folder, study="1", answers="none", old="1")
+    mine.publish()
+    theirs.update()
+    write(theirs.folder, answers="theirs", theirs="1")
+    (theirs.folder / "old").unlink()
+    theirs.publish()
+    write(mine.folder, answers="mine", drawn="1")
+    with pytest.raises(SupersededError):
+        mine.publish()
+    assert mine.update(["answers"]) == Transfer(2, 7)
+    assert contents(mine.folder) == {"study": "1", "answers": "theirs", "theirs": "1", "drawn": "1"}
+    write(mine.folder, answers="of both")
+    mine.publish()
+    theirs.update()
+    assert contents(theirs.folder) == {"study": "1", "answers": "of both", "theirs": "1", "drawn": "1"}
+
+
+def test_what_is_not_made_again_is_never_lost_to_another(tmp_path: Path, store: MemoryStore) -> None:
+    mine, theirs = copy_in(tmp_path / "mine", store), copy_in(tmp_path / "theirs", store)
+    write(mine.folder, study="1")
+    mine.publish()
+    theirs.update()
+    write(theirs.folder, study="theirs", answers="theirs")
+    theirs.publish()
+    write(mine.folder, study="mine", answers="mine")
+    with pytest.raises(SupersededError, match="never published"):
+        mine.update(["answers"])
+    assert contents(mine.folder) == {"study": "mine", "answers": "mine"}

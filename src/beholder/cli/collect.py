@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 @click.option("--reason", default="", help="Why it is retired; on the board.")
 @click.option("--prototype", is_flag=True, help="Let a few raters try it first, and vote whether it may open.")
 @click.option("--rotate-token", is_flag=True, help="Replace the researcher's link, end all cookies, and stop.")
+@click.option("--write-tables", is_flag=True, help="Write the answers so far to the tables, and stop.")
 def collect(
     folder: Path,
     host: str,
@@ -48,6 +49,7 @@ def collect(
     as_json: bool,
     prototype: bool,
     rotate_token: bool,
+    write_tables: bool,
     arena: bool,
     own_prompts: bool,
     retire: str | None,
@@ -77,6 +79,9 @@ def collect(
 
     With --rotate-token nothing is served: the researcher's link gets a new token, and whoever is signed in on the
     researcher's page has to sign in again, also on a server that runs.
+
+    With --write-tables nothing is served either: the answers that the database has now are written to the tables
+    of FOLDER, also while servers run.
     """
     gc.disable()  # until it serves: a tenth of the start would go into looking through modules for garbage
     if retire is not None and not arena:
@@ -89,8 +94,17 @@ def collect(
     if rotate_token:
         _rotate(folder.resolve(), database, host, port)
         return
-    _refuse_odd_options(people, bad, processes, serving=serving)
     say = functools.partial(click.echo, err=as_json)
+    if write_tables:
+        if people is not None or prototype:
+            raise click.UsageError(
+                "--write-tables writes what real raters answered: leave out --simulate and --prototype"
+            )
+        say(_write_tables(folder.resolve(), existing_database_url(folder.resolve(), database)))
+        if as_json:
+            _print_counts(folder)
+        return
+    _refuse_odd_options(people, bad, processes, serving=serving)
     if prototype:
         folder = _prototype_round(folder, people, database, say)
     elif people is None:
@@ -182,7 +196,6 @@ def _serve(
     """Serve the study until interrupted, and write the answers to its tables."""
     from beholder.collect.database.unavailable import usable_database
     from beholder.collect.researcher.slots import refuse_simulated_raters
-    from beholder.collect.server.child_process import run_child
     from beholder.collect.server.serve import is_ready, note_ready, serve
 
     with usable_database():
@@ -192,7 +205,14 @@ def _serve(
         note_ready(folder, url)
     refuse_simulated_raters(folder, url)
     serve(folder, url, host=address.host, port=address.port, processes=processes, say=say, operation=operation)
-    say(run_child("beholder.collect.exchange.export", folder, url=url))
+    say(_write_tables(folder, url))
+
+
+def _write_tables(folder: Path, url: str) -> str:
+    """Write what the database has to the tables of the study, in a process of its own; return what was written."""
+    from beholder.collect.server.child_process import run_child
+
+    return run_child("beholder.collect.exchange.export", folder, url=url)
 
 
 def _show_pay(folder: Path, say: Callable[[str], None], *, accepted: bool, simulated: bool) -> None:
@@ -264,7 +284,7 @@ def _rehearse(
         prepare(folder, url)
         for line in _in_progress(rehearse(folder, url, raters=people, bad=bad)):
             say(line)
-        say(run_child("beholder.collect.exchange.export", folder, url=url))
+        say(_write_tables(folder, url))
     say(f"The rehearsal is kept in {typed / room.relative_to(folder)}. It takes no slots of the study.")
     say(f"Next: beholder run {typed}")
     if serving:

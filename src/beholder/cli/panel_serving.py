@@ -3,10 +3,11 @@
 import functools
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from beholder.cli.options import database_url
+from beholder.cli.options import database_url, operation_options
 from beholder.cli.output import show_json
 from beholder.cli.panel import database_option, folder_argument, json_option, opened, say
 from beholder.collect.panel.logins import make_links, replace_link
@@ -16,6 +17,9 @@ from beholder.collect.researcher.passwords import new_password
 from beholder.errors import StudyError
 from beholder.study.study import load_study
 from beholder.study.wages import LOW_PAY_ADVICE, describe_pay, low_pay_faults
+
+if TYPE_CHECKING:
+    from beholder.collect.server.operation import Operation
 
 
 @click.command("open")
@@ -145,9 +149,17 @@ def account_command(folder: Path, name: str, role: str, database: str | None, *,
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
 @database_option
 @click.option("--processes", type=click.IntRange(min=1), default=1, show_default=True, help="With PostgreSQL.")
+@operation_options
 @click.option("--json", "as_json", is_flag=True, help="Print what was served as JSON, all else to stderr.")
 def serve_command(
-    folder: Path, host: str, port: int, database: str | None, processes: int, *, as_json: bool
+    folder: Path,
+    host: str,
+    port: int,
+    database: str | None,
+    processes: int,
+    *,
+    as_json: bool,
+    operation: "Operation",
 ) -> None:
     """Serve the panel: raters' own pages, and all studies that are open.
 
@@ -161,7 +173,9 @@ def serve_command(
 
     url = None if database is None else database_url(folder, database)
     talk = functools.partial(click.echo, err=as_json)
-    served = serve_panel(folder.resolve(), url, host=host, port=port, processes=processes, say=talk)
+    served = serve_panel(
+        folder.resolve(), url, host=host, port=port, processes=processes, say=talk, operation=operation
+    )
     if as_json:
         show_json({"panel": str(folder), "studies": served})
 

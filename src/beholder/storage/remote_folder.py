@@ -16,7 +16,7 @@ import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
 from obstore.store import from_url
 
-from beholder.errors import StorageError
+from beholder.errors import StorageError, SupersededError
 from beholder.storage.index import Entry, Index
 from beholder.tables.atomic import write_atomically
 from beholder.tables.provenance import file_hash
@@ -92,7 +92,7 @@ class RemoteFolder:
                     self._store, INDEX, index.to_json(), mode="create" if base is None else {"e_tag": base.tag}
                 )
             except (AlreadyExistsError, PreconditionError) as error:
-                raise StorageError(
+                raise SupersededError(
                     f"{self.address} was changed by someone else meanwhile; nothing of it was replaced"
                 ) from error
         return Version(index, reply["e_tag"] or "")

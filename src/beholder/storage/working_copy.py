@@ -7,13 +7,13 @@ where it stopped; it is never mixed with what someone else published meanwhile.
 import fcntl
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from beholder.errors import StorageError
+from beholder.errors import StorageError, SupersededError
 from beholder.storage.cache_home import cache_home
 from beholder.storage.index import Entry, Index, is_published
 from beholder.storage.remote_folder import RemoteFolder, Version
@@ -49,26 +49,37 @@ class WorkingCopy:
         self._state = folder.with_name(folder.name + ".json")
         self._base, self._known = self._read_state()
 
-    def update(self) -> Transfer:
+    def update(self, made_again: Collection[str] = ()) -> Transfer:
         """Bring the copy to what is published, unless it holds changes that never were.
 
         Changes that a killed command left are kept where nobody else published meanwhile.
+
+        Args:
+            made_again: Files that the command writes again from elsewhere, such as a database. Where there are
+                any, what someone else published is merged: it replaces unpublished changes of these files, and
+                unpublished changes of other files are kept, unless someone else changed the same file otherwise.
+
+        Returns:
+            What was fetched.
         """
-        now, own = self.remote.read(), self._index()
-        changed = own.files != (self._base.index.files if self._base else {})
+        now, own = self.remote.read(), self._index().files
+        base = self._base.index.files if self._base else {}
+        published = now.index.files if now else {}
         moved = (now.tag if now else None) != (self._base.tag if self._base else None)
-        if changed and not moved:
+        unpublished, theirs = _changed(base, own), _changed(base, published)
+        if unpublished and not moved:
             return Transfer(0, 0)
-        if changed and (now is None or own.files != now.index.files):
-            raise StorageError(
+        clashes = {path for path in unpublished & theirs if own.get(path) != published.get(path)}
+        if own != published and (clashes.difference(made_again) if made_again else unpublished):
+            raise SupersededError(
                 f"{self.folder} holds changes of {self.remote.address} that were never published, and someone "
                 "else published meanwhile. Copy the folder if you need these changes, then delete it and try again"
             )
-        files = now.index.files if now else {}
-        for path in own.files.keys() - files.keys():
+        kept = unpublished - theirs
+        for path in own.keys() - published.keys() - kept:
             (self.folder / path).unlink()
-        missing = {path: entry for path, entry in files.items() if own.files.get(path) != entry}
-        _all_at_once(lambda path: self.remote.fetch(files[path], self.folder / path), missing)
+        missing = {path: entry for path, entry in published.items() if path not in kept and own.get(path) != entry}
+        _all_at_once(lambda path: self.remote.fetch(published[path], self.folder / path), missing)
         self._base = now
         self._index()
         self._write_state()
@@ -143,6 +154,11 @@ def working_copy(address: str) -> Iterator[WorkingCopy]:
         except BlockingIOError as error:
             raise StorageError(f"another command is working in {address} on this machine; wait for it") from error
         yield WorkingCopy(remote, folder)
+
+
+def _changed(before: Mapping[str, Entry], after: Mapping[str, Entry]) -> set[str]:
+    """The paths that were added, replaced or deleted."""
+    return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
 
 
 def _all_at_once(transfer: Callable[[str], None], paths: Iterable[str]) -> None:

@@ -33,11 +33,13 @@ def free_port() -> int:
 
 
 @contextmanager
-def operated(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """``beholder collect`` with such options, and its address."""
+def operated(
+    folder: Path, *options: str, command: tuple[str, ...] = ("collect",)
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """``beholder collect``, or another command that serves, with such options, and its address."""
     port = free_port()
-    command = [sys.executable, "-m", "beholder", "collect", str(folder), "--port", str(port), *options]
-    started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    words = [sys.executable, "-m", "beholder", *command, str(folder), "--port", str(port), *options]
+    started = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     address = f"http://127.0.0.1:{port}"
     try:
         deadline = time.monotonic() + 60

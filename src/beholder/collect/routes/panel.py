@@ -15,7 +15,7 @@ from beholder.collect.panel.schema import interests, members, work
 from beholder.collect.panel.server.service import PanelService
 from beholder.collect.researcher.access import CSRF_HEADER
 from beholder.collect.researcher.actions import set_paused
-from beholder.collect.routes.pages import PAGES
+from beholder.collect.routes.pages import PAGES, get_health, get_ready
 from beholder.collect.server.child_process import run_child
 from beholder.collect.server.service import Service
 from beholder.collect.server.static_files import page_file
@@ -71,10 +71,8 @@ async def get_texts(language: Annotated[str, PathParameter(pattern="^[a-z]{2}$")
     return await FILES.run(panel_texts, language)
 
 
-@router.get("/api/health")
-async def get_health() -> dict[str, str]:
-    """Report that the process lives."""
-    return {"status": "ok"}
+router.add_api_route("/api/health", get_health)
+router.add_api_route("/api/ready", get_ready)
 
 
 @router.post("/api/enter")

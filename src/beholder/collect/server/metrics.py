@@ -4,8 +4,9 @@ They are not on the raters' address: numbers of sessions and times of requests a
 files of ``prometheus_client``'s multiprocess mode, so that those of a process that was killed are not lost.
 """
 
+import functools
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -22,6 +23,12 @@ from beholder.errors import StageError
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 """Upper ends of the histogram of times, in seconds."""
+
+
+@functools.cache
+def request_counters() -> "RequestCounters":
+    """Return the counters of this process, which its applications share: two would write over each other."""
+    return RequestCounters()
 
 
 class RequestCounters:
@@ -42,35 +49,41 @@ class RequestCounters:
 
 
 class StudyNumbers:
-    """Sessions by status and slots of the study, read from the database when metrics are collected."""
+    """Sessions by status and slots of each study, read from its database when metrics are collected."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, databases: Mapping[str, Database]) -> None:
+        """Take the databases by the names of their studies; a study without a name has no label of it."""
+        self._databases = databases
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the numbers; none while the database does not answer."""
-        with suppress(SQLAlchemyError), self._database.reading() as connection:
-            by_status = connection.execute(
-                select(sessions.c.status, func.count()).group_by(sessions.c.status)
-            ).all()
-            by_done = connection.execute(select(slots.c.done, func.count()).group_by(slots.c.done)).all()
-            counted = GaugeMetricFamily("beholder_sessions", "Sessions of raters.", labels=["status"])
-            for name, number in by_status:
-                counted.add_metric([name], number)
-            yield counted
-            places = GaugeMetricFamily("beholder_slots", "Slots of the study.", labels=["done"])
-            for is_done, number in by_done:
-                places.add_metric(["yes" if is_done else "no"], number)
-            yield places
+        """Yield the numbers; none of a study whose database does not answer."""
+        databases = dict(self._databases)
+        own = ["study"] if any(databases) else []
+        counted = GaugeMetricFamily("beholder_sessions", "Sessions of raters.", labels=[*own, "status"])
+        places = GaugeMetricFamily("beholder_slots", "Slots of the study.", labels=[*own, "done"])
+        for study, database in databases.items():
+            name = [study] if own else []
+            with suppress(SQLAlchemyError), database.reading() as connection:
+                by_status = connection.execute(
+                    select(sessions.c.status, func.count()).group_by(sessions.c.status)
+                ).all()
+                by_done = connection.execute(select(slots.c.done, func.count()).group_by(slots.c.done)).all()
+                for status, number in by_status:
+                    counted.add_metric([*name, status], number)
+                for is_done, number in by_done:
+                    places.add_metric([*name, "yes" if is_done else "no"], number)
+        yield from (counted, places)
 
 
 @contextmanager
-def metrics_served(operation: Operation, database: Database) -> Iterator[None]:
-    """Serve the metrics of all processes at ``operation.metrics`` while the block runs, if there is an address."""
-    if not operation.metrics:
-        yield
-        return
-    server = _listening(operation.metrics, _Exposition(operation, database))
+def metrics_served(operation: Operation, databases: Mapping[str, Database]) -> Iterator[None]:
+    """Serve the metrics of all processes at ``operation.metrics`` while the block runs.
+
+    Args:
+        operation: Of the server.
+        databases: Of its studies, by name; studies may be added meanwhile.
+    """
+    server = _listening(operation.metrics, _Exposition(operation, databases))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield
@@ -82,10 +95,10 @@ def metrics_served(operation: Operation, database: Database) -> Iterator[None]:
 class _Exposition:
     """The text of all metrics."""
 
-    def __init__(self, operation: Operation, database: Database) -> None:
+    def __init__(self, operation: Operation, databases: Mapping[str, Database]) -> None:
         self._registry = CollectorRegistry()
         MultiProcessCollector(self._registry, path=str(operation.counters))  # type: ignore[no-untyped-call]
-        self._registry.register(StudyNumbers(database))
+        self._registry.register(StudyNumbers(databases))
 
     def text(self) -> tuple[bytes, str]:
         """Return the text and its media type."""

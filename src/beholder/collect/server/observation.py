@@ -8,12 +8,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from beholder.collect.server.json_log import FIELDS, REQUESTS, log_as_json
 from beholder.collect.server.operation import Operation
+from beholder.collect.server.prefix import prefix_of
 
 METRICS = "beholder.collect.server.metrics"
 """The module that needs an extra, and the counters' folder in the environment when it is imported."""
 
 UNMATCHED = "other"
 """The route of requests that match none: their paths are anybody's, and must not become labels."""
+
+OF_A_STUDY = "/s/{study}"
+"""What routes of a study begin with on the server of a panel."""
 
 ENDED_EARLY = 499
 """Status under which a request counts whose client left before the reply."""
@@ -24,7 +28,7 @@ class Observation:
 
     def __init__(self, app: ASGIApp, *, operation: Operation) -> None:
         self._app = app
-        self._counters = import_module(METRICS).RequestCounters() if operation.metrics else None
+        self._counters = import_module(METRICS).request_counters() if operation.metrics else None
         self._logs = operation.log_json
         if operation.log_json:
             log_as_json()
@@ -61,7 +65,9 @@ def route_of(scope: Scope) -> str:
     >>> route_of({"type": "http", "path": "/api/image/0123"})
     'other'
     """
+    before = OF_A_STUDY if prefix_of(scope) else ""
     path = getattr(scope.get("route"), "path", None)
     if isinstance(path, str):
-        return path
-    return "/static" if scope.get("path", "").startswith("/static/") and "endpoint" in scope else UNMATCHED
+        return before + path
+    is_static = scope.get("path", "").startswith("/static/") and "endpoint" in scope
+    return f"{before}/static" if is_static else UNMATCHED

@@ -2,8 +2,11 @@
 
 import asyncio
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+from sqlalchemy import Column
 from sqlalchemy.exc import SQLAlchemyError
 
 from beholder.collect.database.schema import Database, responses, sessions
@@ -13,14 +16,21 @@ from beholder.errors import StorageError
 
 LONGEST_SECONDS = 2.0
 LEAST_FREE_BYTES = 50_000_000
-NO_SESSION = ""
+NOBODY = ""
+"""No session and no rater has this id."""
+
+ANSWER = (sessions.c.session, responses.c.session)
+"""The ids in the tables that an answer changes."""
 
 
 class Readiness:
     """The check, run one at a time so that probes of a hanging database do not pile up."""
 
-    def __init__(self, folder: Path, database: Database, operation: Operation) -> None:
-        self._folder, self._database, self._operation = folder, database, operation
+    def __init__(
+        self, folder: Path, database: Database, operation: Operation, ids: Sequence[Column[Any]] = ANSWER
+    ) -> None:
+        """Check that the tables with these columns of ids can be written; by default those of an answer."""
+        self._folder, self._database, self._operation, self._ids = folder, database, operation, ids
         self._running: asyncio.Task[str] | None = None
 
     async def faults(self) -> dict[str, str]:
@@ -32,7 +42,7 @@ class Readiness:
 
     async def _database_fault(self) -> str:
         if self._running is None or self._running.done():
-            self._running = asyncio.create_task(PROBES.run(_database_fault, self._database))
+            self._running = asyncio.create_task(PROBES.run(_database_fault, self._database, self._ids))
         done, _ = await asyncio.wait({self._running}, timeout=LONGEST_SECONDS)
         return self._running.result() if done else f"it did not answer within {LONGEST_SECONDS:g} s"
 
@@ -46,12 +56,12 @@ def disk_fault(folder: Path) -> str:
     return "" if free >= LEAST_FREE_BYTES else f"only {free / 1e6:.0f} MB are free in the study folder"
 
 
-def _database_fault(database: Database) -> str:
-    """Say why no answer could be written; empty if one could. Takes the locks of an answer, but changes no row."""
+def _database_fault(database: Database, ids: Sequence[Column[Any]]) -> str:
+    """Say why nothing could be written; empty if it could. Takes the locks of writing, but changes no row."""
     try:
         with database.writing() as connection:
-            for table in (sessions, responses):
-                connection.execute(table.delete().where(table.c.session == NO_SESSION))
+            for column in ids:
+                connection.execute(column.table.delete().where(column == NOBODY))
     except (SQLAlchemyError, StorageError) as error:
         cause = getattr(error, "orig", None) or error
         return str(cause).strip().partition("\n")[0]

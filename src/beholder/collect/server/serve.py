@@ -5,7 +5,7 @@ import gc
 import os
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from importlib import import_module
 from pathlib import Path
@@ -158,14 +158,15 @@ def serve(
     say(f"raters:     {raters}\nresearcher: {link}\nStop with Ctrl-C; nothing is lost.")
     signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn stops, and the final export still runs
     with operating(operation or Operation()) as shared:
-        settings = _uvicorn_settings(host, port, shared)
+        settings = uvicorn_settings(host, port, shared)
         if processes == 1:
             _serve_here(folder, url, listening, settings, shared)
         else:
             _serve_by_processes(folder, url, listening, settings | {"workers": processes}, shared)
 
 
-def _uvicorn_settings(host: str, port: int, operation: Operation) -> dict[str, Any]:
+def uvicorn_settings(host: str, port: int, operation: Operation) -> dict[str, Any]:
+    """Return how uvicorn serves a study or a panel."""
     settings: dict[str, Any] = {"host": host, "port": port, "log_level": "warning", "access_log": False}
     if operation.log_json:
         settings["log_config"] = None  # its records go where all others go
@@ -182,7 +183,7 @@ def _serve_here(
     gc.enable()
     service: Service = app.state.service
     with (
-        _metrics(operation, service),
+        metrics_of(operation, {"": service.database}),
         filling(service.images),
         copying(service.offloaded),
         disk_watched(folder),
@@ -199,15 +200,28 @@ def _serve_by_processes(
     config = uvicorn.Config("beholder.collect.server.serve:worker", factory=True, **settings)
     service = Service(folder, url, images_at=operation.images)
     service.database.engine.dispose()
-    with _metrics(operation, service), filling(service.images), copying(service.offloaded), disk_watched(folder):
+    with (
+        metrics_of(operation, {"": service.database}),
+        filling(service.images),
+        copying(service.offloaded),
+        disk_watched(folder),
+    ):
         DrainingProcesses(config, [listening], operation).run()
 
 
-def _metrics(operation: Operation, service: Service) -> AbstractContextManager[None]:
-    """Serve metrics while the block runs, if there is an address for them."""
+def metrics_of(operation: Operation, databases: Mapping[str, Database]) -> AbstractContextManager[None]:
+    """Serve metrics while the block runs, if there is an address for them.
+
+    Args:
+        operation: Of the server.
+        databases: Of its studies, by name; of a study alone, under an empty name.
+
+    Returns:
+        The block.
+    """
     if not operation.metrics:
         return nullcontext()
-    served: AbstractContextManager[None] = import_module(METRICS).metrics_served(operation, service.database)
+    served: AbstractContextManager[None] = import_module(METRICS).metrics_served(operation, databases)
     return served
 
 

@@ -8,12 +8,16 @@ from fastapi.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from beholder import __version__
+from beholder.collect.panel.schema import members
 from beholder.collect.panel.server.service import PanelService
 from beholder.collect.routes import pages, panel, panel_researcher, panel_rules, signing_in
 from beholder.collect.server.application import HeadRequests, create_app
 from beholder.collect.server.error_replies import handle_errors
 from beholder.collect.server.guard import Guard
+from beholder.collect.server.observation import Observation
+from beholder.collect.server.operation import Operation
 from beholder.collect.server.prefix import PREFIX
+from beholder.collect.server.readiness import Readiness
 from beholder.collect.server.time_limits import TimeLimit
 from beholder.collect.session.cookies import PANEL_COOKIE
 from beholder.errors import UserError
@@ -53,6 +57,7 @@ def create_panel_app(
     *,
     limited: bool = True,
     fill: bool = True,
+    operation: Operation | None = None,
 ) -> PanelApplication:
     """Create the application of a panel.
 
@@ -62,16 +67,20 @@ def create_panel_app(
         studies: Folder and database of each study that is served, by name.
         limited: Whether rates of requests are limited.
         fill: Whether all images are encoded before the function returns.
+        operation: How the server is operated.
 
     Returns:
         The application.
     """
+    operation = operation or Operation()
     apps = {
-        name: create_app(place, address, limited=limited, fill=fill) for name, (place, address) in studies.items()
+        name: create_app(place, address, limited=limited, fill=fill, operation=operation)
+        for name, (place, address) in studies.items()
     }
     service = PanelService(folder, url, {name: app.state.service for name, app in apps.items()})
     own = FastAPI(title="beholder panel", version=__version__, docs_url=None, redoc_url=None)
     own.state.service = service
+    own.state.readiness = Readiness(folder, service.database, operation, (members.c.rater,))
     own.state.researcher_page = pages.PAGES / "panel" / "researcher" / "index.html"
     for router in (panel.router, panel_rules.router, panel_researcher.router, signing_in.router):
         own.router.routes.extend(router.routes)
@@ -81,6 +90,8 @@ def create_panel_app(
     own.add_middleware(HeadRequests)
     own.add_middleware(TimeLimit)
     own.add_middleware(Guard, key=service.catalogue.secret("token"), cookie=PANEL_COOKIE, limited=limited)
+    if operation.metrics or operation.log_json:
+        own.add_middleware(Observation, operation=operation)
     return PanelApplication(own, apps)
 
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import uvicorn
 from sqlalchemy import select
-from uvicorn.supervisors import Multiprocess
 
 from beholder.collect.database.address import DATABASE
-from beholder.collect.database.schema import secrets
+from beholder.collect.database.schema import Database, secrets
 from beholder.collect.database.unavailable import usable_database
 from beholder.collect.display.fill_cache import filling
+from beholder.collect.display.offloaded_images import copying
 from beholder.collect.panel.schema import open_panel, panel_url
 from beholder.collect.panel.server.application import PanelApplication, create_panel_app
 from beholder.collect.panel.server.new_studies import places_of, prepare_study, watched
@@ -27,13 +27,9 @@ from beholder.collect.researcher.sign_in_link import is_loopback
 from beholder.collect.server.application import create_app
 from beholder.collect.server.child_process import run_child
 from beholder.collect.server.disk import disk_watched
-from beholder.collect.server.serve import (
-    GRACE_SECONDS,
-    KEEP_ALIVE_SECONDS,
-    address_of,
-    is_ready,
-    listen,
-)
+from beholder.collect.server.operation import Operation, operating, operation_of_process
+from beholder.collect.server.processes import DrainingProcesses, DrainingServer
+from beholder.collect.server.serve import address_of, is_ready, listen, metrics_of, uvicorn_settings
 from beholder.collect.server.service import Service
 from beholder.errors import StageError
 
@@ -46,7 +42,14 @@ log = logging.getLogger(__name__)
 
 
 def serve_panel(
-    folder: Path, url: str | None, *, host: str, port: int, processes: int = 1, say: Callable[[str], None]
+    folder: Path,
+    url: str | None,
+    *,
+    host: str,
+    port: int,
+    processes: int = 1,
+    say: Callable[[str], None],
+    operation: Operation | None = None,
 ) -> list[str]:
     """Serve the panel and its open studies until interrupted; then write the answers to the studies' tables.
 
@@ -57,6 +60,7 @@ def serve_panel(
         port: To listen on; 0 means any free one.
         processes: That serve; several need PostgreSQL.
         say: Prints a line.
+        operation: How the server is operated; by default there is nothing to operate.
 
     Returns:
         The studies that were served.
@@ -73,19 +77,19 @@ def serve_panel(
     service = PanelService(folder, url, {})
     say(f"raters:     {address}/ (links: `beholder panel links {folder}`)")
     say(f"researcher: {_researcher_link(service, folder, address, host)}\nStop with Ctrl-C; nothing is lost.")
-    settings: dict[str, Any] = {"host": host, "port": port, "log_level": "warning", "access_log": False}
-    settings |= {"ws": "none", "lifespan": "off"}
-    settings |= {"timeout_graceful_shutdown": GRACE_SECONDS, "timeout_keep_alive": KEEP_ALIVE_SECONDS}
     signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn stops, and the final refresh still runs
     with ExitStack() as stack:
+        shared = stack.enter_context(operating(operation or Operation()))
+        settings = uvicorn_settings(host, port, shared)
         stack.enter_context(disk_watched(folder))
         stack.enter_context(_refreshing(folder, url))
         stack.enter_context(suppress(KeyboardInterrupt))
         if processes == 1:
             service.database.engine.dispose()
-            _serve_here(folder, url, places, settings, listening, stack)
+            _serve_here(folder, url, places, settings, listening, stack, shared)
         else:
-            _supervise(service, folder, url, places, settings | {"workers": processes}, listening, stack)
+            settings |= {"workers": processes}
+            _supervise(service, folder, url, places, settings, listening, stack, shared)
     say(run_child(REFRESH, folder, url=url or panel_url(folder)))
     return sorted(open_studies(folder, url))
 
@@ -96,10 +100,11 @@ def panel_worker() -> PanelApplication:
     database = open_panel(folder, url)
     ready = {name: place for name, place in places_of(database, url).items() if is_ready(*place)}
     database.engine.dispose()
-    app = create_panel_app(folder, url, ready, fill=False)
+    operation = operation_of_process()
+    app = create_panel_app(folder, url, ready, fill=False, operation=operation)
 
     def add(name: str, place: Path, address: str) -> None:
-        app.add_study(name, create_app(place, address, fill=False))
+        app.add_study(name, create_app(place, address, fill=False, operation=operation))
 
     watching = ExitStack()  # until the process ends
     watching.enter_context(watched(app.state.service.database, url, ready, add, prepares=False))
@@ -136,21 +141,24 @@ def _serve_here(
     settings: dict[str, Any],
     listening: socket.socket,
     stack: ExitStack,
+    operation: Operation,
 ) -> None:
     """Serve in this process, which also prepares studies that are opened later."""
-    app = create_panel_app(folder, url, places, fill=False)
-    for study in app.studies.values():
-        stack.enter_context(filling(study.state.service.images))
+    app = create_panel_app(folder, url, places, fill=False, operation=operation)
+    images = _Images(stack)
+    for name, study in app.studies.items():
+        images.prepare(name, study.state.service)
 
     def add(name: str, place: Path, address: str) -> None:
-        study = create_app(place, address, fill=False)
-        stack.enter_context(filling(study.state.service.images))
+        study = create_app(place, address, fill=False, operation=operation)
+        images.prepare(name, study.state.service)
         app.add_study(name, study)
 
+    stack.enter_context(metrics_of(operation, images.databases))
     stack.enter_context(watched(app.state.service.database, url, places, add, prepares=True))
     gc.freeze()
     gc.enable()
-    uvicorn.Server(uvicorn.Config(app, **settings)).run(sockets=[listening])
+    DrainingServer(uvicorn.Config(app, **settings), operation).run(sockets=[listening])
 
 
 def _supervise(
@@ -161,20 +169,37 @@ def _supervise(
     settings: dict[str, Any],
     listening: socket.socket,
     stack: ExitStack,
+    operation: Operation,
 ) -> None:
     """Let several processes serve; this one prepares studies that are opened later, and encodes images."""
+    images = _Images(stack)
 
-    def fill(_: str, place: Path, address: str) -> None:
-        study = Service(place, address)
+    def fill(name: str, place: Path, address: str) -> None:
+        study = Service(place, address, images_at=operation.images)
         study.database.engine.dispose()
-        stack.enter_context(filling(study.images))
+        images.prepare(name, study)
 
     for name, place in places.items():
         fill(name, *place)
+    stack.enter_context(metrics_of(operation, images.databases))
     stack.enter_context(watched(service.database, url, places, fill, prepares=True))
     os.environ["BEHOLDER_FOLDER"], os.environ[DATABASE] = str(folder), url or ""
     config = uvicorn.Config("beholder.collect.panel.server.serve:panel_worker", factory=True, **settings)
-    Multiprocess(config, sockets=[listening]).run()
+    DrainingProcesses(config, [listening], operation).run()
+
+
+class _Images:
+    """Encodes and copies the images of studies until the server ends; keeps their databases for the metrics."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self.databases: dict[str, Database] = {}
+
+    def prepare(self, name: str, service: Service) -> None:
+        """Take one more study."""
+        self._stack.enter_context(filling(service.images))
+        self._stack.enter_context(copying(service.offloaded))
+        self.databases[name] = service.database
 
 
 def _researcher_link(service: PanelService, folder: Path, address: str, host: str) -> str:
