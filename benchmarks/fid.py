@@ -84,7 +84,7 @@ def by_torch_fidelity(images: list[NDArray[np.uint8]], path: Path) -> Features:
 def by_script(images: list[NDArray[np.uint8]], path: Path) -> Features:
     """The features of the package's module."""
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-        network = torch.jit.load(path, map_location="cpu").eval()
+        network = torch.jit.load(path, map_location="cpu").eval()  # type: ignore[no-untyped-call]
     features: list[Features] = []
     with torch.inference_mode():
         for batch in _batches(images):
@@ -96,7 +96,7 @@ def by_script(images: list[NDArray[np.uint8]], path: Path) -> Features:
 def _batches(images: list[NDArray[np.uint8]]) -> list[torch.Tensor]:
     """Batches (images, 3, height, width); the images have one size."""
     stacked = torch.from_numpy(np.stack(images)).permute(0, 3, 1, 2)
-    return list(stacked.split(BATCH))
+    return list(stacked.split(BATCH))  # type: ignore[no-untyped-call]
 
 
 def by_root(real: Features, generated: Features) -> float:

@@ -77,7 +77,7 @@ def package(state: dict[str, torch.Tensor], tmp_path_factory: pytest.TempPathFac
         tensors[f"net.layers.{theirs}.weight"] = state[f"{layer}.conv.weight"]
         tensors |= {f"net.layers.{theirs}.{part}": state[f"{layer}.{name}"] for part, name in NORMS.items()}
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-        torch.jit.script(Holder(tensors)).save(folder / PACKAGED)
+        torch.jit.script(Holder(tensors)).save(folder / PACKAGED)  # type: ignore[no-untyped-call]
     return folder
 
 
@@ -132,7 +132,7 @@ def test_a_name_that_is_not_in_the_graph_stays(name: str) -> None:
 
 def test_a_script_of_another_network_is_refused(tmp_path: Path) -> None:
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-        torch.jit.script(Holder({"layers.conv.weight": torch.zeros(1)})).save(tmp_path / "other.pt")
+        torch.jit.script(Holder({"layers.conv.weight": torch.zeros(1)})).save(tmp_path / "other.pt")  # type: ignore[no-untyped-call]
     with pytest.raises(
         WeightsError, match=r"(?s)other\.pt: these weights are not those of the network.*and \d+ more"
     ):
@@ -158,6 +158,6 @@ class TestThePackageItself:
         encoder = load_encoder("inception-v3-fid")
         inputs = np.random.default_rng(0).uniform(-1, 1, (2, 3, 299, 299)).astype(np.float32)
         with warnings.catch_warnings(action="ignore", category=DeprecationWarning), torch.inference_mode():
-            expected = torch.jit.load(INSTALLED, map_location="cpu").eval()(torch.from_numpy(inputs)).numpy()
+            expected = torch.jit.load(INSTALLED, map_location="cpu").eval()(torch.from_numpy(inputs)).numpy()  # type: ignore[no-untyped-call]
         assert expected.max() > 1
         np.testing.assert_allclose(encoder.network(inputs), expected, rtol=0, atol=1e-5)

@@ -47,13 +47,13 @@ class Outer(torch.nn.Module):
 @pytest.fixture
 def script(tmp_path: Path) -> Path:
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-        torch.jit.script(Outer()).save(tmp_path / "script.pt")
+        torch.jit.script(Outer()).save(tmp_path / "script.pt")  # type: ignore[no-untyped-call]
     return tmp_path / "script.pt"
 
 
 def test_the_tensors_are_those_that_torch_reads(script: Path) -> None:
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-        expected = torch.jit.load(script).state_dict()
+        expected = torch.jit.load(script).state_dict()  # type: ignore[no-untyped-call]
     tensors = read_torchscript(script)
     assert tensors.keys() == expected.keys()
     for name, tensor in tensors.items():
