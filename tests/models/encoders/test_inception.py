@@ -12,7 +12,8 @@ from beholder.errors import WeightsError
 from beholder.images.resize import resize_tf1
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.encoder import Encoder
-from beholder.models.encoders.inception import WRAPPED, FidInception, published_names
+from beholder.models.encoders.inception import FidInception
+from beholder.models.encoders.inception_weights import WRAPPED, published_names
 
 
 def random_state() -> dict[str, torch.Tensor]:
@@ -134,8 +135,3 @@ class TestNames:
         torch.save(state | {name: state[name][:300]}, tmp_path / "other.pth")
         with pytest.raises(WeightsError, match=r"has the shape \(300, 2048, 1, 1\); \(320, 2048,"):
             load_encoder("inception-v3-fid", tmp_path / "other.pth")
-
-
-def test_without_weights_the_error_says_where_they_are() -> None:
-    with pytest.raises(WeightsError, match=r"pt_inception-2015-12-05-6726825d\.pth"):
-        load_encoder("inception-v3-fid")

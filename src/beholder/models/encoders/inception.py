@@ -5,19 +5,15 @@ pixels that are there; the last block pools by maximum; images come in by Tensor
 of the tensors are those under which the converted weights are published with pytorch-fid and torch-fidelity.
 """
 
-import re
-from collections.abc import Mapping
-from pathlib import Path
-
 import torch
 from torch import nn
 from torch.nn import functional
 
-from beholder.errors import WeightsError
 from beholder.models.encoders.encoder import Encoder
+from beholder.models.encoders.inception_weights import FID_CLASSES, find_fid_weights, read_fid_weights
 from beholder.models.encoders.preprocessing import Preprocessing
 from beholder.models.encoders.torch_network import as_network, share_cores
-from beholder.models.weights.files import fit_state, hash_files, read_state
+from beholder.models.weights.files import fit_state, hash_files
 
 CENTRED = (128.0, 128.0, 128.0)
 PREPROCESSING = {
@@ -27,54 +23,17 @@ PREPROCESSING = {
 }
 """Variant -> resize: as in the publication, or antialiased as in clean-fid."""
 
-FEATURES, FID_CLASSES = 2048, 1008
-FILE = "pt_inception-2015-12-05-6726825d.pth"
+FEATURES = 2048
 
 
 def load(name: str, variant: str, weights: str) -> Encoder:
-    """The encoder, from a file of FID weights."""
-    if not weights:
-        raise WeightsError(
-            f"encoder '{name}' needs the FID weights, which no package carries: download {FILE} (from the "
-            "releases of pytorch-fid) and give the path of the file as its weights"
-        )
+    """The encoder, from the package that carries its weights or from a file."""
+    path = find_fid_weights(name, weights)
     scores = variant == "logits"
-    state = published_names(read_state(Path(weights)), weights)
     network = FidInception(scores=scores)
-    fit_state(
-        network, {key: tensor for key, tensor in state.items() if scores or not key.startswith("fc.")}, weights
-    )
+    fit_state(network, read_fid_weights(path, scores=scores), str(path))
     dims = FID_CLASSES if scores else FEATURES
-    sha256 = hash_files([Path(weights)])
-    return Encoder(name, sha256, dims, PREPROCESSING[variant], as_network(network), share_cores)
-
-
-def published_names(state: Mapping[str, torch.Tensor], source: str) -> dict[str, torch.Tensor]:
-    """The tensors under the published names; those of pytorch-fid's wrapper (``blocks.2.0.…``) are translated."""
-    classes = state["fc.weight"].shape[0] if "fc.weight" in state else FID_CLASSES
-    if classes != FID_CLASSES or any(name.startswith("AuxLogits.") for name in state):
-        raise WeightsError(
-            f"{source}: an Inception-v3 of {classes:,} classes, as torchvision has it; the published FID "
-            f"needs the weights with {FID_CLASSES:,} classes ({FILE})"
-        )
-    return {_published_name(name): tensor for name, tensor in state.items()}
-
-
-def _published_name(name: str) -> str:
-    inside = re.fullmatch(r"(?:module\.)?(?:inception\.)?blocks\.(\d)\.(\d)\.(.+)", name)
-    if inside is None:
-        return name.removeprefix("module.")
-    block, place, rest = inside.groups()
-    return f"{WRAPPED[int(block)][int(place)]}.{rest}"
-
-
-WRAPPED = (
-    ("Conv2d_1a_3x3", "Conv2d_2a_3x3", "Conv2d_2b_3x3"),
-    ("Conv2d_3b_1x1", "Conv2d_4a_3x3"),
-    ("Mixed_5b", "Mixed_5c", "Mixed_5d", "Mixed_6a", "Mixed_6b", "Mixed_6c", "Mixed_6d", "Mixed_6e"),
-    ("Mixed_7a", "Mixed_7b", "Mixed_7c"),
-)
-"""The layers in each block of pytorch-fid's wrapper."""
+    return Encoder(name, hash_files([path]), dims, PREPROCESSING[variant], as_network(network), share_cores)
 
 
 class Conv(nn.Module):

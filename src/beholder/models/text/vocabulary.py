@@ -5,10 +5,10 @@ No vocabulary is downloaded. A package is never imported for its file, as import
 
 import hashlib
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
 from beholder.errors import WeightsError
+from beholder.models.weights.location import file_in_package
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,8 @@ def find_vocabulary(vocabulary: Vocabulary, folder: Path | None) -> Path:
             )
         return local
     for package, inside in vocabulary.packages:
-        spec = find_spec(package)
-        path = Path(spec.origin).parent / inside if spec and spec.origin else None
-        if path and path.is_file() and _sha256(path) == vocabulary.sha256:
+        path = file_in_package(package, inside)
+        if path and _sha256(path) == vocabulary.sha256:
             return path
     destination = f"into {folder}" if folder else "beside the weights"
     raise WeightsError(

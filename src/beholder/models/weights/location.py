@@ -1,6 +1,7 @@
-"""Locations of weights: a file, a folder, or a name on the hub, from which only named files are fetched."""
+"""Locations of weights: a file, a folder, a package, or a name on the hub, from which only named files come."""
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from beholder.errors import WeightsError
@@ -45,3 +46,18 @@ def fetch(location: str, files: Sequence[str]) -> Path:
             f"'{location}' is no file or folder here and could not be fetched from the hub ({reason}). "
             f"Without a network, download it elsewhere ({', '.join(files)}) and give the folder"
         ) from error
+
+
+def file_in_package(package: str, pattern: str) -> Path | None:
+    """The first file in the folder of an installed package, which is not imported; ``None`` where there is none.
+
+    Args:
+        package: Its name in an import.
+        pattern: A glob, from the folder of the package.
+
+    Returns:
+        The path of the file.
+    """
+    spec = find_spec(package) if package.isidentifier() else None
+    files = sorted(Path(spec.origin).parent.glob(pattern)) if spec and spec.origin else []
+    return files[0] if files else None
