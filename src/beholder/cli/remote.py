@@ -7,8 +7,11 @@ import click
 
 from beholder.cli.options import VARIABLE
 from beholder.errors import StageError
+from beholder.storage.local_copy import LocalCopy, local_copy
+from beholder.storage.plain_copy import PlainCopy
 from beholder.storage.remote_folder import is_remote
-from beholder.storage.working_copy import Transfer, WorkingCopy, working_copy
+from beholder.storage.transfer import Transfer
+from beholder.study.study import FILE_NAME
 
 OWN = ("copy",)
 """Commands that take addresses themselves."""
@@ -42,8 +45,13 @@ def with_working_copies(arguments: Sequence[str], run: Callable[[list[str]], obj
 
 
 @contextmanager
-def _updated(address: str) -> Iterator[WorkingCopy]:
-    with working_copy(address) as copy:
+def _updated(address: str) -> Iterator[LocalCopy]:
+    with local_copy(address) as copy:
+        if isinstance(copy, PlainCopy) and copy.has(FILE_NAME):
+            raise StageError(
+                f"{address} holds a study as plain objects, which cannot be replaced together. Make a folder of "
+                f"beholder of it first: beholder copy {address} s3://BUCKET/STUDY"
+            )
         _say("fetched from", copy, copy.update())
         yield copy
 
@@ -53,12 +61,12 @@ def _address_in(argument: str) -> str | None:
     return text.rstrip("/") if is_remote(text) else None
 
 
-def _localised(argument: str, copies: dict[str, WorkingCopy]) -> str:
+def _localised(argument: str, copies: dict[str, LocalCopy]) -> str:
     address = _address_in(argument)
     if address is None:
         return argument
     name, separator, _ = argument.rpartition("=")
-    return f"{name}{separator}{copies[address].folder}"
+    return f"{name}{separator}{copies[address].place}"
 
 
 def _refuse_own_database(arguments: Sequence[str]) -> None:
@@ -73,7 +81,7 @@ def _refuse_own_database(arguments: Sequence[str]) -> None:
         )
 
 
-def _say(what: str, copy: WorkingCopy, transfer: Transfer) -> None:
+def _say(what: str, copy: LocalCopy, transfer: Transfer) -> None:
     if transfer.files:
         files = "1 file" if transfer.files == 1 else f"{transfer.files:,} files"
-        click.echo(f"{what} {copy.remote.address}: {files}, {transfer.bytes / 1e6:.1f} MB", err=True)
+        click.echo(f"{what} {copy.address}: {files}, {transfer.bytes / 1e6:.1f} MB", err=True)

@@ -4,32 +4,19 @@ Only what changed is fetched and stored. The copy stays between commands, so a c
 where it stopped; it is never mixed with what someone else published meanwhile.
 """
 
-import fcntl
-import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from beholder.errors import StorageError
-from beholder.storage.cache_home import cache_home
+from beholder.storage.held_folder import held_folder
 from beholder.storage.index import Entry, Index, is_published
 from beholder.storage.remote_folder import RemoteFolder, Version
+from beholder.storage.transfer import Transfer, all_at_once
 from beholder.tables.atomic import write_atomically
 from beholder.tables.provenance import file_hash
-
-AT_ONCE = 16
-"""Transfers at a time: they wait for the network, not for a core."""
-
-
-@dataclass(frozen=True, slots=True)
-class Transfer:
-    """How much was fetched or stored."""
-
-    files: int
-    bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +32,14 @@ class WorkingCopy:
     """The local copy of one remote folder; use :func:`working_copy`."""
 
     def __init__(self, remote: RemoteFolder, folder: Path) -> None:
-        self.remote, self.folder = remote, folder
+        self.remote, self.folder, self.address = remote, folder, remote.address
         self._state = folder.with_name(folder.name + ".json")
         self._base, self._known = self._read_state()
+
+    @property
+    def place(self) -> Path:
+        """The folder on this machine."""
+        return self.folder
 
     def update(self) -> Transfer:
         """Bring the copy to what is published, unless it holds changes that never were.
@@ -68,7 +60,7 @@ class WorkingCopy:
         for path in own.files.keys() - files.keys():
             (self.folder / path).unlink()
         missing = {path: entry for path, entry in files.items() if own.files.get(path) != entry}
-        _all_at_once(lambda path: self.remote.fetch(files[path], self.folder / path), missing)
+        all_at_once(lambda path: self.remote.fetch(files[path], self.folder / path), missing)
         self._base = now
         self._index()
         self._write_state()
@@ -89,7 +81,7 @@ class WorkingCopy:
             return Transfer(0, 0)
         stored = {entry.sha256 for entry in before.values()}
         fresh = {entry.sha256: path for path, entry in index.files.items() if entry.sha256 not in stored}
-        _all_at_once(lambda path: self.remote.add(index.files[path], self.folder / path), fresh.values())
+        all_at_once(lambda path: self.remote.add(index.files[path], self.folder / path), fresh.values())
         self._base = self.remote.publish(index, self._base)
         self._write_state()
         return Transfer(len(fresh), sum(index.files[path].size for path in fresh.values()))
@@ -134,19 +126,5 @@ class WorkingCopy:
 def working_copy(address: str) -> Iterator[WorkingCopy]:
     """The local copy of the folder at an address, for this process alone while the block lasts."""
     remote = RemoteFolder(address)
-    name = remote.address.rpartition("/")[2]
-    folder = cache_home() / "remote" / f"{name}-{hashlib.sha256(remote.address.encode()).hexdigest()[:12]}"
-    folder.mkdir(parents=True, exist_ok=True)
-    with folder.with_name(folder.name + ".lock").open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise StorageError(f"another command is working in {address} on this machine; wait for it") from error
+    with held_folder("remote", remote.address) as folder:
         yield WorkingCopy(remote, folder)
-
-
-def _all_at_once(transfer: Callable[[str], None], paths: Iterable[str]) -> None:
-    """Run transfers side by side; the first fault ends them."""
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        for _ in pool.map(transfer, paths):
-            pass
