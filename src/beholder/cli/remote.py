@@ -5,6 +5,7 @@ from contextlib import ExitStack, contextmanager
 
 import click
 
+from beholder.cli.main import COMMANDS, load_command
 from beholder.cli.options import VARIABLE
 from beholder.errors import StageError
 from beholder.storage.local_copy import LocalCopy, local_copy
@@ -19,19 +20,25 @@ OWN = ("copy",)
 OWN_OPTIONS = ("--images-at",)
 """Options that take addresses themselves."""
 
+OWN_PARAMETERS = {"site": "out"}
+"""Command -> its parameter that takes an address itself."""
+
 
 def with_working_copies(arguments: Sequence[str], run: Callable[[list[str]], object]) -> object:
     """Run a command with local copies in place of addresses, and publish what it changed if it succeeded.
 
     An address is an argument of its own (``s3://bucket/study``) or follows a name (``aurora=s3://bucket/aurora``).
     """
+    command = next((argument for argument in arguments if not argument.startswith("-")), "")
     own = {place for place, name in enumerate(arguments, start=1) if name in OWN_OPTIONS}
     own |= {place for place, name in enumerate(arguments) if name.partition("=")[0] in OWN_OPTIONS}
+    target = _own_parameter(command, arguments)
+    own |= {place for place, text in enumerate(arguments) if text == target}
     folders = [argument for place, argument in enumerate(arguments) if place not in own]
     addresses = list(dict.fromkeys(filter(None, map(_address_in, folders))))
-    if not addresses or arguments[0] in OWN:
+    if not addresses or command in OWN:
         return run(list(arguments))
-    _refuse_own_database(arguments)
+    _refuse_own_database(command, arguments)
     with ExitStack() as held:
         copies = {address: held.enter_context(_updated(address)) for address in addresses}
         local = [
@@ -69,12 +76,23 @@ def _localised(argument: str, copies: dict[str, LocalCopy]) -> str:
     return f"{name}{separator}{copies[address].place}"
 
 
-def _refuse_own_database(arguments: Sequence[str]) -> None:
+def _own_parameter(command: str, arguments: Sequence[str]) -> str | None:
+    """Return what was typed for the parameter that takes an address itself."""
+    if command not in OWN_PARAMETERS:
+        return None
+    parsed = load_command(COMMANDS[command][0]).make_context(
+        command, list(arguments[list(arguments).index(command) + 1 :]), resilient_parsing=True
+    )
+    typed = parsed.params.get(OWN_PARAMETERS[command])
+    return typed if isinstance(typed, str) else None
+
+
+def _refuse_own_database(command: str, arguments: Sequence[str]) -> None:
     """Refuse to collect answers into a database that is on this machine only, since storage never gets it."""
     import os
 
     named = any(argument.startswith("--database") for argument in arguments) or os.environ.get(VARIABLE)
-    if arguments[0] == "collect" and not named:
+    if command == "collect" and not named:
         raise StageError(
             "answers of a study in object storage need a database that outlives this machine: "
             f"--database postgresql://…, --database-file FILE or {VARIABLE}"

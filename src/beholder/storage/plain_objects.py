@@ -15,6 +15,7 @@ from obstore.store import from_url
 
 from beholder.errors import StorageError
 from beholder.storage.index import is_inside
+from beholder.storage.listing import list_objects
 from beholder.storage.reaching import reaching
 from beholder.storage.remote_folder import INDEX
 
@@ -58,7 +59,7 @@ def plain_objects(address: str, store: "ObjectStore | None" = None) -> PlainObje
     address = address.rstrip("/")
     with reaching(address):
         here = from_url(address) if store is None else store
-        listed = {entry["path"]: _plain(entry) for batch in obstore.list(here) for entry in batch}
+    listed = {path: _plain(entry) for path, entry in list_objects(address, here).items()}
     objects = _others(_without_folders_of_beholder(listed))
     if objects:
         _check_paths(address, objects)

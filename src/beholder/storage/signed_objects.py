@@ -13,6 +13,7 @@ import obstore
 from obstore.store import AzureStore, GCSStore, S3Store, from_url
 
 from beholder.errors import StorageError
+from beholder.storage.listing import list_objects
 from beholder.storage.reaching import reaching
 
 
@@ -38,8 +39,7 @@ class SignedObjects:
 
     def names(self) -> set[str]:
         """Return the names of all objects that are there."""
-        with reaching(self.address):
-            return {entry["path"] for batch in obstore.list(self._store) for entry in batch}
+        return set(list_objects(self.address, self._store))
 
     def signed_address(self, content_id: str, *, seconds: float) -> str:
         """Return an address by which anyone can read the content for so long."""

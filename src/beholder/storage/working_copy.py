@@ -13,7 +13,8 @@ from pathlib import Path
 from beholder.errors import StorageError
 from beholder.storage.held_folder import held_folder
 from beholder.storage.index import Entry, Index, is_published
-from beholder.storage.remote_folder import RemoteFolder, Version
+from beholder.storage.index_object import Version
+from beholder.storage.remote_folder import RemoteFolder
 from beholder.storage.transfer import Transfer, all_at_once
 from beholder.tables.atomic import write_atomically
 from beholder.tables.provenance import file_hash
