@@ -82,3 +82,23 @@ def test_images_in_storage_as_tar_files(
     assert len(find_images(tmp_path / "loose")) == 8
     assert "a red circle and 3 dots" in (tmp_path / "loose" / "prompts.csv").read_text()
     assert main(["copy", address, str(tmp_path / "both"), "--loose", "--shards", "2"]) == 2
+
+
+def test_images_in_storage_as_parquet_files(
+    study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    address = "s3://beholder-tests/datasets/first"
+    assert main(["run", str(study), "--simulate", "5"]) == 0
+    assert main(["export", str(study), "--format", "datasets", "--out", address]) == 0
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache of another machine"))
+    capsys.readouterr()
+    assert main(["score", address, "--scorer", "brightness", "--json"]) == 0
+    scored = {row["image"]: row["brightness"] for row in json.loads(capsys.readouterr().out)["scores"]}
+    folders = [str(tmp_path / generator) for generator in ("aurora", "borealis")]
+    assert main(["score", *folders, "--scorer", "brightness", "--json"]) == 0
+    loose = json.loads(capsys.readouterr().out)["scores"]
+    names = [str(Path(row["image"]).relative_to(tmp_path).with_suffix("")) for row in loose]
+    assert scored == dict(zip(names, [row["brightness"] for row in loose], strict=True))
+    assert main(["copy", address, str(tmp_path / "loose"), "--loose"]) == 0
+    assert len(find_images(tmp_path / "loose")) == 8
+    assert "a red circle and 3 dots" in (tmp_path / "loose" / "prompts.csv").read_text()

@@ -19,7 +19,7 @@ from beholder.errors import StageError
     metavar="N",
     help="Copy only the images of a study or a folder, with their prompts, as tar files of N each (WebDataset).",
 )
-@click.option("--loose", is_flag=True, help="Copy images of such tar files as loose files and prompts.csv.")
+@click.option("--loose", is_flag=True, help="Copy images of tar or Parquet files as loose files and prompts.csv.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was copied as JSON.")
 def copy(source: str, target: str, *, shards: int | None, loose: bool, as_json: bool) -> None:
     """Copy a study between folders and object storage.
