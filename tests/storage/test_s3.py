@@ -102,3 +102,18 @@ def test_images_in_storage_as_parquet_files(
     assert main(["copy", address, str(tmp_path / "loose"), "--loose"]) == 0
     assert len(find_images(tmp_path / "loose")) == 8
     assert "a red circle and 3 dots" in (tmp_path / "loose" / "prompts.csv").read_text()
+
+
+def test_what_two_folders_in_storage_share_is_fetched_once(
+    study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = (f"s3://beholder-tests/shared/{name}" for name in ("first", "second"))
+    images = study.with_name("aurora")
+    assert main(["copy", str(images), first]) == 0
+    Image.new("RGB", (8, 8), "white").save(images / "4.png")
+    assert main(["copy", str(images), second]) == 0
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache of another machine"))
+    capsys.readouterr()
+    for address, files in ((first, "5 files"), (second, "1 file")):
+        assert main(["score", address, "--scorer", "brightness"]) == 0
+        assert f"fetched from {address}: {files}," in capsys.readouterr().err

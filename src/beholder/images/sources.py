@@ -96,7 +96,7 @@ def find_images(*places: str | Path) -> Sequence[ImageSource]:
         sources.append(here)
         faults += [] if here else [f"{place}: no images here; looked for {' '.join(SUFFIXES)}"]
     if not places:
-        faults.append("no place was named: give files, folders, globs, manifests, tar files or arrays")
+        faults.append("no place was named: give files, folders, globs, manifests, tar or Parquet files, or arrays")
     if faults:
         raise ImageError("images", faults)
     return Chained(sources)
