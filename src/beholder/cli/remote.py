@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 
 import click
 
@@ -23,6 +24,18 @@ OWN_OPTIONS = ("--images-at",)
 OWN_PARAMETERS = {"site": "out"}
 """Command -> its parameter that takes an address itself."""
 
+ASPECT_OPTIONS = ("--scorer",)
+"""Options that take a folder with an aspect behind it (``s3://bucket/model:plausibility``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Typed:
+    """An argument with an address: what comes before it, and what behind."""
+
+    before: str
+    address: str
+    behind: str
+
 
 def with_working_copies(arguments: Sequence[str], run: Callable[[list[str]], object]) -> object:
     """Run a command with local copies in place of addresses, and publish what it changed if it succeeded.
@@ -34,16 +47,20 @@ def with_working_copies(arguments: Sequence[str], run: Callable[[list[str]], obj
     own |= {place for place, name in enumerate(arguments) if name.partition("=")[0] in OWN_OPTIONS}
     target = _own_parameter(command, arguments)
     own |= {place for place, text in enumerate(arguments) if text == target}
-    folders = [argument for place, argument in enumerate(arguments) if place not in own]
-    addresses = list(dict.fromkeys(filter(None, map(_address_in, folders))))
+    typed = {
+        place: with_address
+        for place, argument in enumerate(arguments)
+        if place not in own and (with_address := _typed(argument, arguments[max(place - 1, 0)]))
+    }
+    addresses = list(dict.fromkeys(argument.address for argument in typed.values()))
     if not addresses or command in OWN:
         return run(list(arguments))
     _refuse_own_database(command, arguments)
     with ExitStack() as held:
         copies = {address: held.enter_context(_updated(address)) for address in addresses}
-        local = [
-            argument if place in own else _localised(argument, copies) for place, argument in enumerate(arguments)
-        ]
+        local = list(arguments)
+        for place, argument in typed.items():
+            local[place] = f"{argument.before}{copies[argument.address].place}{argument.behind}"
         code = run(local)
         if not code:
             for copy in copies.values():
@@ -63,17 +80,15 @@ def _updated(address: str) -> Iterator[LocalCopy]:
         yield copy
 
 
-def _address_in(argument: str) -> str | None:
-    text = argument.rpartition("=")[2]
-    return text.rstrip("/") if is_remote(text) else None
-
-
-def _localised(argument: str, copies: dict[str, LocalCopy]) -> str:
-    address = _address_in(argument)
-    if address is None:
-        return argument
-    name, separator, _ = argument.rpartition("=")
-    return f"{name}{separator}{copies[address].place}"
+def _typed(argument: str, option: str) -> _Typed | None:
+    """Find the address in an argument; ``option`` is what was typed before it."""
+    name, equals, text = argument.rpartition("=")
+    if not is_remote(text):
+        return None
+    address, colon, aspect = text.rpartition(":")
+    if (option in ASPECT_OPTIONS or name in ASPECT_OPTIONS) and is_remote(address):
+        return _Typed(name + equals, address.rstrip("/"), colon + aspect)
+    return _Typed(name + equals, text.rstrip("/"), "")
 
 
 def _own_parameter(command: str, arguments: Sequence[str]) -> str | None:
