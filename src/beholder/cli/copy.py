@@ -25,18 +25,22 @@ def copy(source: str, target: str, *, shards: int | None, loose: bool, as_json: 
     """Copy a study between folders and object storage.
 
     SOURCE and TARGET are folders or addresses. An address is s3://BUCKET/PATH, gs://BUCKET/PATH or
-    az://CONTAINER/PATH; credentials and endpoints come from the environment, as the provider's own tools name
-    them. TARGET must be empty or not exist. What identifies raters (the server's database) and what can be
-    made again (caches) is not copied. Every command takes such an address in place of a folder.
+    az://CONTAINER/PATH, and for SOURCE also hf://datasets/OWNER/NAME/PATH; credentials and endpoints come from the
+    environment, as the provider's own tools name them. TARGET must be empty or not exist. What identifies raters
+    (the server's database) and what can be made again (caches) is not copied. Every command takes such an address
+    in place of a folder.
     """
-    from beholder.storage.local_copy import local_copy
+    from beholder.cli.remote import is_address, open_copy
+    from beholder.storage.hub_address import is_hub
     from beholder.storage.remote_folder import is_remote
 
     if shards and loose:
         raise click.UsageError("give either --shards or --loose")
     transfer = _to_shards(shards) if shards else _to_loose_files if loose else _copy_files
-    if is_remote(source):
-        with local_copy(source) as copied:
+    if is_hub(target):
+        raise StageError(f"{target}: the hub is only read; beholder export --push publishes a dataset")
+    if is_address(source):
+        with open_copy(source) as copied:
             copied.update()
             folder = copied.place.parent if copied.place.is_file() else copied.place
             counts = _into(folder, target, transfer, remote=is_remote(target))

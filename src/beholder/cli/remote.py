@@ -1,19 +1,25 @@
 """Folders in object storage as arguments of any command: it works in a local copy, published afterwards."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
 from beholder.cli.main import COMMANDS, load_command
 from beholder.cli.options import VARIABLE
 from beholder.errors import StageError
+from beholder.storage.hub_address import is_hub
 from beholder.storage.local_copy import LocalCopy, local_copy
 from beholder.storage.plain_copy import PlainCopy
 from beholder.storage.remote_folder import is_remote
 from beholder.storage.transfer import Transfer
+from beholder.storage.working_copy import WorkingCopy
 from beholder.study.study import FILE_NAME
+
+if TYPE_CHECKING:
+    from beholder.storage.hub_copy import HubCopy
 
 OWN = ("copy",)
 """Commands that take addresses themselves."""
@@ -68,12 +74,26 @@ def with_working_copies(arguments: Sequence[str], run: Callable[[list[str]], obj
         return code
 
 
+def open_copy(address: str) -> "AbstractContextManager[WorkingCopy | PlainCopy | HubCopy]":
+    """The copy of what is at an address, in object storage or on the hub, whose client is imported only for it."""
+    if not is_hub(address):
+        return local_copy(address)
+    from beholder.storage.hub_copy import hub_copy
+
+    return hub_copy(address)
+
+
+def is_address(text: str) -> bool:
+    """Whether a text is an address from which can be read."""
+    return is_remote(text) or is_hub(text)
+
+
 @contextmanager
 def _updated(address: str) -> Iterator[LocalCopy]:
-    with local_copy(address) as copy:
-        if isinstance(copy, PlainCopy) and copy.has(FILE_NAME):
+    with open_copy(address) as copy:
+        if not isinstance(copy, WorkingCopy) and copy.has(FILE_NAME):
             raise StageError(
-                f"{address} holds a study as plain objects, which cannot be replaced together. Make a folder of "
+                f"{address} holds a study as plain files, which cannot be replaced together. Make a folder of "
                 f"beholder of it first: beholder copy {address} s3://BUCKET/STUDY"
             )
         _say("fetched from", copy, copy.update())
@@ -83,10 +103,10 @@ def _updated(address: str) -> Iterator[LocalCopy]:
 def _typed(argument: str, option: str) -> _Typed | None:
     """Find the address in an argument; ``option`` is what was typed before it."""
     name, equals, text = argument.rpartition("=")
-    if not is_remote(text):
+    if not is_address(text):
         return None
     address, colon, aspect = text.rpartition(":")
-    if (option in ASPECT_OPTIONS or name in ASPECT_OPTIONS) and is_remote(address):
+    if (option in ASPECT_OPTIONS or name in ASPECT_OPTIONS) and is_address(address):
         return _Typed(name + equals, address.rstrip("/"), colon + aspect)
     return _Typed(name + equals, text.rstrip("/"), "")
 

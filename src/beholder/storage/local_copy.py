@@ -10,7 +10,7 @@ from beholder.storage.plain_copy import PlainCopy
 from beholder.storage.plain_objects import plain_objects
 from beholder.storage.remote_folder import RemoteFolder
 from beholder.storage.transfer import Transfer
-from beholder.storage.working_copy import working_copy
+from beholder.storage.working_copy import WorkingCopy, working_copy
 
 
 class LocalCopy(Protocol):
@@ -36,7 +36,7 @@ class LocalCopy(Protocol):
 
 
 @contextmanager
-def local_copy(address: str) -> Iterator[LocalCopy]:
+def local_copy(address: str) -> Iterator[WorkingCopy | PlainCopy]:
     """Yield the copy of a folder of beholder, or of plain objects where there is no such folder but objects.
 
     A new address becomes a folder of beholder.
