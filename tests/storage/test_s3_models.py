@@ -48,7 +48,7 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 def test_a_model_in_storage_explains_and_scores_as_a_folder_does(
     room: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    copied, plain = "s3://beholder-models/copied", "s3://beholder-models/plain"
+    copied, plain = "s3://beholder-tests/models/copied", "s3://beholder-tests/models/plain"
     assert main(["copy", str(room / "model"), copied]) == 0
     for path in (path for path in (room / "model").rglob("*") if path.is_file()):
         obstore.put(from_url(plain), path.relative_to(room / "model").as_posix(), path)
@@ -69,7 +69,7 @@ def test_a_model_in_storage_explains_and_scores_as_a_folder_does(
 def test_features_in_storage_are_used_again_on_another_machine(
     room: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    address = "s3://beholder-models/features"
+    address = "s3://beholder-tests/models/features"
     distance = ["distance", str(room / "real"), str(room / "generated"), "--metric", "kernel"]
     distance += ["--encoder", "pixel-statistics", "--features", address]
     first = printed(capsys, *distance)

