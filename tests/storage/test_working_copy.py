@@ -8,7 +8,8 @@ from obstore.store import MemoryStore
 
 from beholder.errors import StorageError
 from beholder.storage.remote_folder import RemoteFolder, is_remote
-from beholder.storage.working_copy import Transfer, WorkingCopy
+from beholder.storage.transfer import Transfer
+from beholder.storage.working_copy import WorkingCopy
 
 ADDRESS = "s3://bucket/study"
 

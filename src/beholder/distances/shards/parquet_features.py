@@ -1,8 +1,8 @@
 """Features in Parquet files: a column of vectors, one row per image."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 
 from beholder.distances.features import Features
@@ -45,10 +45,10 @@ def read_parquet_features(path: Path) -> Features:
             f"found {vectors.null_count()} rows without, and the lengths {', '.join(map(str, sorted(lengths)))}"
         )
     features: Features = vectors.explode().to_numpy().reshape(len(vectors), max(lengths, default=0))
-    return np.ascontiguousarray(features)
+    return features
 
 
-def _column(path: Path, schema: pl.Schema) -> str:
+def _column(path: Path, schema: Mapping[str, pl.DataType]) -> str:
     vectors = [
         name
         for name, kind in schema.items()
