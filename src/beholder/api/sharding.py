@@ -23,7 +23,7 @@ def shard_images(source: Path, target: Path, size: int) -> tuple[int, int]:
 
 
 def unpack_shards(source: Path, target: Path) -> int:
-    """Write the images of tar files as loose files with their prompts; return how many."""
+    """Write the images of tar or Parquet files as loose files with their prompts; return how many."""
     return unpack(find_images(source), target)
 
 

@@ -19,26 +19,31 @@ from beholder.errors import StageError
     metavar="N",
     help="Copy only the images of a study or a folder, with their prompts, as tar files of N each (WebDataset).",
 )
-@click.option("--loose", is_flag=True, help="Copy images of such tar files as loose files and prompts.csv.")
+@click.option("--loose", is_flag=True, help="Copy images of tar or Parquet files as loose files and prompts.csv.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was copied as JSON.")
 def copy(source: str, target: str, *, shards: int | None, loose: bool, as_json: bool) -> None:
     """Copy a study between folders and object storage.
 
     SOURCE and TARGET are folders or addresses. An address is s3://BUCKET/PATH, gs://BUCKET/PATH or
-    az://CONTAINER/PATH; credentials and endpoints come from the environment, as the provider's own tools name
-    them. TARGET must be empty or not exist. What identifies raters (the server's database) and what can be
-    made again (caches) is not copied. Every command takes such an address in place of a folder.
+    az://CONTAINER/PATH, and for SOURCE also hf://datasets/OWNER/NAME/PATH; credentials and endpoints come from the
+    environment, as the provider's own tools name them. TARGET must be empty or not exist. What identifies raters
+    (the server's database) and what can be made again (caches) is not copied. Every command takes such an address
+    in place of a folder.
     """
+    from beholder.cli.remote import is_address, open_copy
+    from beholder.storage.hub_address import is_hub
     from beholder.storage.remote_folder import is_remote
-    from beholder.storage.working_copy import working_copy
 
     if shards and loose:
         raise click.UsageError("give either --shards or --loose")
     transfer = _to_shards(shards) if shards else _to_loose_files if loose else _copy_files
-    if is_remote(source):
-        with working_copy(source) as copied:
+    if is_hub(target):
+        raise StageError(f"{target}: the hub is only read; beholder export --push publishes a dataset")
+    if is_address(source):
+        with open_copy(source) as copied:
             copied.update()
-            counts = _into(copied.folder, target, transfer, remote=is_remote(target))
+            folder = copied.place.parent if copied.place.is_file() else copied.place
+            counts = _into(folder, target, transfer, remote=is_remote(target))
     else:
         if not Path(source).is_dir():
             raise StageError(f"{source} is no folder, and no address such as s3://bucket/study")
@@ -55,6 +60,7 @@ Transfer = Callable[[Path, Path], tuple[int, int]]
 
 def _into(source: Path, target: str, transfer: Transfer, *, remote: bool) -> tuple[int, int]:
     """Copy the files of a local folder to an empty place; return how many, and their bytes."""
+    from beholder.storage.plain_objects import plain_objects
     from beholder.storage.working_copy import working_copy
 
     if not remote:
@@ -62,7 +68,7 @@ def _into(source: Path, target: str, transfer: Transfer, *, remote: bool) -> tup
             raise StageError(f"{target} is not empty. Copy to a new place")
         return transfer(source, Path(target))
     with working_copy(target) as copied:
-        if copied.remote.read() is not None:
+        if copied.remote.read() is not None or plain_objects(target) is not None:
             raise StageError(f"{target} is not empty. Copy to a new place")
         copied.clear()  # of a copy that was interrupted
         counts = transfer(source, copied.folder)

@@ -20,7 +20,7 @@ from beholder.models.encoders.catalogue import ENCODERS
 
 @click.command(
     epilog=f"Encoders: {', '.join(ENCODERS)}. Metrics: {', '.join(DISTANCES)}. Also: {', '.join(ALIASES)}. "
-    "A set is a folder, a glob, a manifest, a tar file or an array."
+    "A set is a folder, a glob, a manifest, a tar or Parquet file, or an array."
 )
 @click.argument("real")
 @click.argument("generated", nargs=-1, required=True)

@@ -78,7 +78,7 @@ def explain_images(
 ) -> None:
     """Predict what is wrong with an image, and where, by a trained model.
 
-    IMAGES are files, folders, globs, manifests, tar files or arrays.
+    IMAGES are files, folders, globs, manifests, tar or Parquet files, or arrays.
     """
     from beholder.api.explaining import background_of, explain_by  # late: they need torch
     from beholder.scorers.rich.members import load_members

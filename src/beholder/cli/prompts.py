@@ -15,7 +15,7 @@ IMAGE_COLUMNS = ("file", "image")
 def read_prompts(path: Path | None, common: str | None, pictures: Sequence[ImageSource]) -> list[str | None]:
     """Return the prompt of each picture; an error lists the pictures without one.
 
-    Without a file and a common one, prompts are those that tar files have.
+    Without a file and a common one, prompts are those that tar or Parquet files have.
     """
     if path is None:
         return captions(pictures) if common is None else [common] * len(pictures)

@@ -1,15 +1,26 @@
 """Folders in object storage as arguments of any command: it works in a local copy, published afterwards."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
+from beholder.cli.main import COMMANDS, load_command
 from beholder.cli.options import VARIABLE
 from beholder.errors import StageError, SupersededError
+from beholder.storage.hub_address import is_hub
+from beholder.storage.local_copy import LocalCopy, local_copy
+from beholder.storage.plain_copy import PlainCopy
 from beholder.storage.remote_folder import is_remote
-from beholder.storage.working_copy import Transfer, WorkingCopy, working_copy
+from beholder.storage.transfer import Transfer
+from beholder.storage.working_copy import WorkingCopy
+from beholder.study.study import FILE_NAME
 from beholder.tables.stages import COLLECT
+
+if TYPE_CHECKING:
+    from beholder.storage.hub_copy import HubCopy
 
 OWN = ("copy",)
 """Commands that take addresses themselves."""
@@ -29,6 +40,21 @@ OTHER_SERVERS = ("--simulate", "--arena", "--prototype")
 ATTEMPTS = 8
 """How often tables are written again where other hosts publish at the same time."""
 
+OWN_PARAMETERS = {"site": "out"}
+"""Command -> its parameter that takes an address itself."""
+
+ASPECT_OPTIONS = ("--scorer",)
+"""Options that take a folder with an aspect behind it (``s3://bucket/model:plausibility``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Typed:
+    """An argument with an address: what comes before it, and what behind."""
+
+    before: str
+    address: str
+    behind: str
+
 
 def with_working_copies(arguments: Sequence[str], run: Callable[[list[str]], object]) -> object:
     """Run a command with local copies in place of addresses, and publish what it changed if it succeeded.
@@ -37,23 +63,30 @@ def with_working_copies(arguments: Sequence[str], run: Callable[[list[str]], obj
     Where another host that collects published meanwhile, the answers are written again, from the database that the
     hosts share, over what that host published.
     """
+    command = next((argument for argument in arguments if not argument.startswith("-")), "")
     own = {place for place, name in enumerate(arguments, start=1) if name in OWN_OPTIONS}
     own |= {place for place, name in enumerate(arguments) if name.partition("=")[0] in OWN_OPTIONS}
-    folders = [argument for place, argument in enumerate(arguments) if place not in own]
-    addresses = list(dict.fromkeys(filter(None, map(_address_in, folders))))
-    if not addresses or arguments[0] in OWN:
+    target = _own_parameter(command, arguments)
+    own |= {place for place, text in enumerate(arguments) if text == target}
+    typed = {
+        place: with_address
+        for place, argument in enumerate(arguments)
+        if place not in own and (with_address := _typed(argument, arguments[max(place - 1, 0)]))
+    }
+    addresses = list(dict.fromkeys(argument.address for argument in typed.values()))
+    if not addresses or command in OWN:
         return run(list(arguments))
-    _refuse_own_database(arguments)
-    made_again = COLLECTED if _collects(arguments) else ()
+    _refuse_own_database(command, arguments)
+    made_again = COLLECTED if _collects(command, arguments) else ()
     with ExitStack() as held:
         copies = {address: held.enter_context(_updated(address, made_again)) for address in addresses}
-        local = [
-            argument if place in own else _localised(argument, copies) for place, argument in enumerate(arguments)
-        ]
+        local = list(arguments)
+        for place, argument in typed.items():
+            local[place] = f"{argument.before}{copies[argument.address].place}{argument.behind}"
         code = run(local)
         if not code:
             for copy in copies.values():
-                if made_again:
+                if made_again and isinstance(copy, WorkingCopy):
                     _publish_collected(copy, lambda: run(_writing_tables(local)))
                 else:
                     _say("published to", copy, copy.publish())
@@ -83,45 +116,74 @@ def _writing_tables(arguments: Sequence[str]) -> list[str]:
     return [*(argument for argument in arguments if argument != "--json"), WRITE_TABLES]
 
 
-def _collects(arguments: Sequence[str]) -> bool:
+def _collects(command: str, arguments: Sequence[str]) -> bool:
     """Whether a command writes the tables of a study from a database that other hosts write, too."""
     options = {argument.partition("=")[0] for argument in arguments}
-    return arguments[0] == "collect" and options.isdisjoint(OTHER_SERVERS)
+    return command == "collect" and options.isdisjoint(OTHER_SERVERS)
+
+
+def open_copy(address: str) -> "AbstractContextManager[WorkingCopy | PlainCopy | HubCopy]":
+    """The copy of what is at an address, in object storage or on the hub, whose client is imported only for it."""
+    if not is_hub(address):
+        return local_copy(address)
+    from beholder.storage.hub_copy import hub_copy
+
+    return hub_copy(address)
+
+
+def is_address(text: str) -> bool:
+    """Whether a text is an address from which can be read."""
+    return is_remote(text) or is_hub(text)
 
 
 @contextmanager
-def _updated(address: str, made_again: Sequence[str]) -> Iterator[WorkingCopy]:
-    with working_copy(address) as copy:
-        _say("fetched from", copy, copy.update(made_again))
+def _updated(address: str, made_again: Sequence[str]) -> Iterator[LocalCopy]:
+    with open_copy(address) as copy:
+        if not isinstance(copy, WorkingCopy) and copy.has(FILE_NAME):
+            raise StageError(
+                f"{address} holds a study as plain files, which cannot be replaced together. Make a folder of "
+                f"beholder of it first: beholder copy {address} s3://BUCKET/STUDY"
+            )
+        fetched = copy.update(made_again) if isinstance(copy, WorkingCopy) else copy.update()
+        _say("fetched from", copy, fetched)
         yield copy
 
 
-def _address_in(argument: str) -> str | None:
-    text = argument.rpartition("=")[2]
-    return text.rstrip("/") if is_remote(text) else None
+def _typed(argument: str, option: str) -> _Typed | None:
+    """Find the address in an argument; ``option`` is what was typed before it."""
+    name, equals, text = argument.rpartition("=")
+    if not is_address(text):
+        return None
+    address, colon, aspect = text.rpartition(":")
+    if (option in ASPECT_OPTIONS or name in ASPECT_OPTIONS) and is_address(address):
+        return _Typed(name + equals, address.rstrip("/"), colon + aspect)
+    return _Typed(name + equals, text.rstrip("/"), "")
 
 
-def _localised(argument: str, copies: dict[str, WorkingCopy]) -> str:
-    address = _address_in(argument)
-    if address is None:
-        return argument
-    name, separator, _ = argument.rpartition("=")
-    return f"{name}{separator}{copies[address].folder}"
+def _own_parameter(command: str, arguments: Sequence[str]) -> str | None:
+    """Return what was typed for the parameter that takes an address itself."""
+    if command not in OWN_PARAMETERS:
+        return None
+    parsed = load_command(COMMANDS[command][0]).make_context(
+        command, list(arguments[list(arguments).index(command) + 1 :]), resilient_parsing=True
+    )
+    typed = parsed.params.get(OWN_PARAMETERS[command])
+    return typed if isinstance(typed, str) else None
 
 
-def _refuse_own_database(arguments: Sequence[str]) -> None:
+def _refuse_own_database(command: str, arguments: Sequence[str]) -> None:
     """Refuse to collect answers into a database that is on this machine only, since storage never gets it."""
     import os
 
     named = any(argument.startswith("--database") for argument in arguments) or os.environ.get(VARIABLE)
-    if arguments[0] == "collect" and not named:
+    if command == "collect" and not named:
         raise StageError(
             "answers of a study in object storage need a database that outlives this machine: "
             f"--database postgresql://…, --database-file FILE or {VARIABLE}"
         )
 
 
-def _say(what: str, copy: WorkingCopy, transfer: Transfer) -> None:
+def _say(what: str, copy: LocalCopy, transfer: Transfer) -> None:
     if transfer.files:
         files = "1 file" if transfer.files == 1 else f"{transfer.files:,} files"
-        click.echo(f"{what} {copy.remote.address}: {files}, {transfer.bytes / 1e6:.1f} MB", err=True)
+        click.echo(f"{what} {copy.address}: {files}, {transfer.bytes / 1e6:.1f} MB", err=True)

@@ -89,7 +89,7 @@ def score_images(
 ) -> None:
     """Score single images by automatic scorers.
 
-    IMAGES are files, folders, globs, manifests, tar files or arrays.
+    IMAGES are files, folders, globs, manifests, tar or Parquet files, or arrays.
     """
     resolved, recipes = resolve_scorers(scorers or default_of_images(prompted=bool(prompts or prompt)))
     for line in (*recipes, None if scorers else learned_scorer_remark(resolved)):

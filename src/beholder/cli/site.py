@@ -1,18 +1,24 @@
 """``beholder site``: the board as a folder of static pages."""
 
 import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from beholder.storage.transfer import Transfer
 
 logger = logging.getLogger(__name__)
 
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@click.argument("out", type=click.Path(path_type=Path))
+@click.argument("out")
 @click.option(
     "--images",
     type=click.Choice(["none", "thumbnails", "full"]),
@@ -40,7 +46,7 @@ logger = logging.getLogger(__name__)
 @click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
 def site(
     folder: Path,
-    out: Path,
+    out: str,
     *,
     images: str,
     most_images: int,
@@ -55,7 +61,9 @@ def site(
 
     Brings the board of FOLDER up to date and writes to OUT a front page with the board, a page for each entry,
     slice and prompt, methods and data. No page makes a request to elsewhere, and all of them open from a folder as
-    from a web server. OUT is replaced as one; a folder that is not a site is never overwritten.
+    from a web server. OUT is replaced as one; a folder that is not a site is never overwritten. OUT may be an
+    address in object storage (s3://BUCKET/PATH …): files are stored there under their own names, the front page
+    last.
     """
     from beholder.api.publishing import SiteOptions, publish_board
     from beholder.cli.output import show_json
@@ -70,11 +78,32 @@ def site(
         published=published.date() if published else None,
     )
     logger.info("site: starting in %s", folder)
-    with progress_report("site") as progress:
-        board, pages = publish_board(folder, out, options, force=force, progress=progress)
+    with _local_folder(out) as (local, store), progress_report("site") as progress:
+        board, pages = publish_board(folder, local, options, force=force, progress=progress)
+        stored = store()
     if as_json:
-        show_json({"stages": [asdict(board), asdict(pages)], "folder": str(out)})
+        counts = {"stored": asdict(stored)} if stored else {}
+        show_json({"stages": [asdict(board), asdict(pages)], "folder": out, **counts})
         return
     click.echo(str(board))
     click.echo(str(pages))
-    click.echo(f"Open {out / 'index.html'}")
+    if stored:
+        click.echo(f"stored: {stored.files:,} files, {stored.bytes / 1e6:.1f} MB")
+    click.echo(f"Open {out.rstrip('/')}/index.html")
+
+
+@contextmanager
+def _local_folder(out: str) -> "Iterator[tuple[Path, Callable[[], Transfer | None]]]":
+    """Yield the folder to write the site to, and what then stores it where it belongs."""
+    from beholder.storage.remote_folder import is_remote
+
+    if not is_remote(out):
+        yield Path(out), lambda: None
+        return
+    from beholder.storage.held_folder import held_folder
+    from beholder.storage.website import Website
+
+    website = Website(out)
+    website.check()
+    with held_folder("sites", website.address) as local:
+        yield local, lambda: website.publish(local)

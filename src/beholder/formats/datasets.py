@@ -21,6 +21,9 @@ from beholder.study.study import Study
 SHARD_BYTES = 256 * 2**20
 """Bytes of images after which another Parquet file is begun."""
 
+ROW_GROUP_BYTES = 16 * 2**20
+"""About the bytes of images that a reader has to hold at a time."""
+
 IMAGE = pl.Struct({"bytes": pl.Binary, "path": pl.String})
 """How the feature ``Image`` is stored."""
 
@@ -84,7 +87,9 @@ def _write_images(tables: Tables, source: Path, folder: Path, notes: list[str]) 
         ]
         images = pl.Series("image", content, dtype=IMAGE)
         frame = rows[shard.start : shard.stop].insert_column(0, images)
-        files.append(_write_parquet(frame, folder / "images" / f"train-{number:05d}-of-{len(shards):05d}.parquet"))
+        size = sum(len(image["bytes"]) for image in content if image)
+        path = folder / "images" / f"train-{number:05d}-of-{len(shards):05d}.parquet"
+        files.append(_write_parquet(frame, path, max(1, len(shard) * ROW_GROUP_BYTES // max(size, 1))))
     schema = {"image": IMAGE, **rows.schema}
     return Configuration("images", tuple(files), rows.height, schema)
 
@@ -171,7 +176,7 @@ def _write_frame(name: str, frame: pl.DataFrame, folder: Path) -> Configuration:
     return Configuration(name, (file,), frame.height, dict(frame.schema))
 
 
-def _write_parquet(frame: pl.DataFrame, path: Path) -> Path:
+def _write_parquet(frame: pl.DataFrame, path: Path, rows_per_group: int | None = None) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    frame.write_parquet(path, compression="zstd")
+    frame.write_parquet(path, compression="zstd", row_group_size=rows_per_group)
     return path

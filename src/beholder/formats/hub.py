@@ -5,14 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from huggingface_hub import HfApi
-from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalTokenNotFoundError, OfflineModeIsEnabled
+from huggingface_hub.errors import LocalTokenNotFoundError
 
 from beholder.errors import UserError
+from beholder.storage.hub_refusals import REFUSED
 
 LOG_IN = "log in with: hf auth login"
-REFUSED = (*HfHubHTTPError.__bases__, OfflineModeIsEnabled, HFValidationError)
-"""What the client raises where the hub refuses, cannot be reached, or the name is not valid; the first of them is
-the HTTP library's, which differs between versions of the client."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Where images come from: files, folders, globs, manifests, tar shards and arrays, all as one list."""
+"""Where images come from: files, folders, globs, manifests, tar or Parquet files and arrays, all as one list."""
 
 import glob
 import hashlib
@@ -19,6 +19,7 @@ from beholder.images.background import DEFAULT_BACKGROUND
 from beholder.images.decode import decode, flatten
 from beholder.images.formats import SUFFIXES
 from beholder.images.lazy import Chained, Lazy, Texts
+from beholder.images.parquet_images import ParquetImage, images_in_parquet, parquet_files
 from beholder.images.tar_images import TarImage, images_in_tar
 from beholder.tables.catalogue import TABLES
 from beholder.tables.csv_text import unescape_texts
@@ -77,10 +78,11 @@ def read_pixels(content: NDArray[np.uint8] | bytes, background: str = DEFAULT_BA
 def find_images(*places: str | Path) -> Sequence[ImageSource]:
     """Return all images at the places, in a fixed order; an error lists every place that is wrong.
 
-    A place is an image file, a folder (searched with its subfolders; where it has no loose images, its tar files),
-    a glob (``out/**/*.png``), a manifest (CSV or Parquet with the column ``path``, relative to the manifest, and
-    maybe ``image`` for the names), a tar file, or an array of bytes (npy, npz) with the shape (images, height,
-    width, channels). Images of folders and tar files become objects when they are looked at: a listing takes few
+    A place is an image file, a folder (searched with its subfolders; where it has no loose images, its tar files,
+    and where it has none of these either, Parquet files with images), a glob (``out/**/*.png``), a manifest (CSV
+    or Parquet with the column ``path``, relative to the manifest, and maybe ``image`` for the names), a tar file,
+    a Parquet file with a column of images, or an array of bytes (npy, npz) with the shape (images, height, width,
+    channels). Images of folders, tar and Parquet files become objects when they are looked at: a listing takes few
     bytes per image.
     """
     sources: list[Sequence[ImageSource]] = []
@@ -94,7 +96,7 @@ def find_images(*places: str | Path) -> Sequence[ImageSource]:
         sources.append(here)
         faults += [] if here else [f"{place}: no images here; looked for {' '.join(SUFFIXES)}"]
     if not places:
-        faults.append("no place was named: give files, folders, globs, manifests, tar files or arrays")
+        faults.append("no place was named: give files, folders, globs, manifests, tar or Parquet files, or arrays")
     if faults:
         raise ImageError("images", faults)
     return Chained(sources)
@@ -120,8 +122,11 @@ def _at(place: str | Path) -> Iterator[Sequence[ImageSource]]:
     if path.is_dir():
         files = _Files(_files_below(path))
         yield files
-        for file in [] if files else sorted(path.glob("*.tar")):
+        tars = [] if files else sorted(path.glob("*.tar"))
+        for file in tars:
             yield images_in_tar(file)
+        if not files and not tars:
+            yield from parquet_files(path)
     elif path.is_file():
         yield _in_file(path)
     elif glob.has_magic(str(place)):
@@ -145,6 +150,8 @@ def _in_file(path: Path) -> Sequence[ImageSource]:
     suffix = path.suffix.lower()
     if suffix in SUFFIXES:
         return [ImageFile(str(path), path)]
+    if suffix == ".parquet" and (images := images_in_parquet(path)) is not None:
+        return images
     if suffix in MANIFESTS:
         return list(_in_manifest(path))
     if suffix == ".tar":
@@ -166,7 +173,8 @@ def _in_manifest(path: Path) -> Iterator[ImageSource]:
     except (pl.exceptions.PolarsError, OSError) as error:
         raise SourceFault(f"cannot be read as a table ({error})") from error
     if "path" not in table.columns:
-        raise SourceFault(f"a column 'path' is expected; found: {', '.join(table.columns)}")
+        images = "" if as_text else ", or a column 'image' with the bytes of images"
+        raise SourceFault(f"a column 'path' is expected{images}; found: {', '.join(table.columns)}")
     if as_text and table.columns == TABLES["images"].empty().columns:  # our own export
         table = unescape_texts(table)
     paths = table["path"].cast(pl.String)
@@ -179,8 +187,8 @@ def _in_manifest(path: Path) -> Iterator[ImageSource]:
 
 
 def captions(images: Sequence[ImageSource]) -> list[str | None]:
-    """Return the prompt of each image that its own source knows, as tar files do; ``None`` for the others."""
-    return [image.prompt if isinstance(image, TarImage) else None for image in images]
+    """Return the prompt of each image that its own source knows, as tar and Parquet files do; else ``None``."""
+    return [image.prompt if isinstance(image, TarImage | ParquetImage) else None for image in images]
 
 
 def named_files(names: Sequence[str], paths: Sequence[Path]) -> list[ImageSource]:

@@ -6,18 +6,16 @@ one that was read. A process that is killed before leaves the old folder as it w
 is refused.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import obstore
-from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
 from obstore.store import from_url
 
-from beholder.errors import StorageError, SupersededError
+from beholder.errors import StorageError
 from beholder.storage.index import Entry, Index
+from beholder.storage.index_object import IndexObject, Version
+from beholder.storage.reaching import reaching
 from beholder.tables.atomic import write_atomically
 from beholder.tables.provenance import file_hash
 
@@ -29,14 +27,6 @@ SCHEMES = ("s3", "s3a", "gs", "az", "abfs", "abfss")
 
 INDEX = "index.json"
 OBJECTS = "objects"
-
-
-@dataclass(frozen=True, slots=True)
-class Version:
-    """An index as it was read, with what tells it from a later one."""
-
-    index: Index
-    tag: str
 
 
 def is_remote(address: str) -> bool:
@@ -53,22 +43,17 @@ class RemoteFolder:
 
     def __init__(self, address: str, store: "ObjectStore | None" = None) -> None:
         self.address = address.rstrip("/")
-        with self._reaching():
+        with reaching(self.address):
             self._store = from_url(self.address) if store is None else store
+        self._index = IndexObject(self.address, self._store, INDEX)
 
     def read(self) -> Version | None:
         """The folder's index as it is now; ``None`` where there is no folder."""
-        with self._reaching():
-            try:
-                reply = obstore.get(self._store, INDEX)
-            except FileNotFoundError:
-                return None
-            text, tag = bytes(reply.bytes()), reply.meta["e_tag"]
-        return Version(Index.from_json(text, where=f"{self.address}/{INDEX}"), tag or "")
+        return self._index.read()
 
     def fetch(self, entry: Entry, path: Path) -> None:
         """Write a content to a local file, atomically, and refuse bytes that do not have its hash."""
-        with self._reaching():
+        with reaching(self.address):
             try:
                 content = obstore.get(self._store, _name(entry)).bytes()
             except FileNotFoundError as error:
@@ -81,30 +66,12 @@ class RemoteFolder:
 
     def add(self, entry: Entry, path: Path) -> None:
         """Store the content of a local file; it belongs to the folder once an index names it."""
-        with self._reaching():
+        with reaching(self.address):
             obstore.put(self._store, _name(entry), path)
 
     def publish(self, index: Index, base: Version | None) -> Version:
         """Replace the index that ``base`` was; refused where it has changed in between."""
-        with self._reaching():
-            try:
-                reply = obstore.put(
-                    self._store, INDEX, index.to_json(), mode="create" if base is None else {"e_tag": base.tag}
-                )
-            except (AlreadyExistsError, PreconditionError) as error:
-                raise SupersededError(
-                    f"{self.address} was changed by someone else meanwhile; nothing of it was replaced"
-                ) from error
-        return Version(index, reply["e_tag"] or "")
-
-    @contextmanager
-    def _reaching(self) -> Iterator[None]:
-        """Turn what storage refuses into an error of ours, in one line."""
-        try:
-            yield
-        except BaseError as error:
-            cause = str(error).strip().partition("\n")[0]
-            raise StorageError(f"{self.address} cannot be reached: {cause}") from error
+        return self._index.replace(index, base)
 
 
 def _name(entry: Entry) -> str:

@@ -6,16 +6,15 @@ so that nobody learns from an address which image it is.
 
 import hashlib
 import hmac
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from urllib.parse import urlsplit
 
 import obstore
-from obstore.exceptions import BaseError
 from obstore.store import AzureStore, GCSStore, S3Store, from_url
 
 from beholder.errors import StorageError
+from beholder.storage.listing import list_objects
+from beholder.storage.reaching import reaching
 
 
 class SignedObjects:
@@ -23,7 +22,7 @@ class SignedObjects:
 
     def __init__(self, address: str, key: str, *, media_type: str) -> None:
         self.address, self._key, self._media_type = address.rstrip("/"), key.encode(), media_type
-        with self._reaching():
+        with reaching(self.address):
             store = from_url(self.address)
         if not isinstance(store, S3Store | GCSStore | AzureStore):
             raise StorageError(f"{address} cannot sign addresses: s3://, gs:// or az:// is needed")
@@ -35,17 +34,16 @@ class SignedObjects:
 
     def put(self, content_id: str, content: bytes) -> None:
         """Store a content."""
-        with self._reaching():
+        with reaching(self.address):
             obstore.put(self._store, self.name(content_id), content, attributes={"Content-Type": self._media_type})
 
     def names(self) -> set[str]:
         """Return the names of all objects that are there."""
-        with self._reaching():
-            return {entry["path"] for batch in obstore.list(self._store) for entry in batch}
+        return set(list_objects(self.address, self._store))
 
     def signed_address(self, content_id: str, *, seconds: float) -> str:
         """Return an address by which anyone can read the content for so long."""
-        with self._reaching():
+        with reaching(self.address):
             return obstore.sign(self._store, "GET", self.name(content_id), timedelta(seconds=seconds))
 
     @property
@@ -53,12 +51,3 @@ class SignedObjects:
         """Scheme, host and port of the signed addresses."""
         parts = urlsplit(self.signed_address("", seconds=1))
         return f"{parts.scheme}://{parts.netloc}"
-
-    @contextmanager
-    def _reaching(self) -> Iterator[None]:
-        """Turn what storage refuses into an error of ours, in one line."""
-        try:
-            yield
-        except (BaseError, ValueError) as error:
-            cause = str(error).strip().partition("\n")[0]
-            raise StorageError(f"{self.address} cannot be reached: {cause}") from error

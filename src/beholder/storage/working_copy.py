@@ -4,50 +4,34 @@ Only what changed is fetched and stored. The copy stays between commands, so a c
 where it stopped; it is never mixed with what someone else published meanwhile.
 """
 
-import fcntl
-import hashlib
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from beholder.errors import StorageError, SupersededError
-from beholder.storage.cache_home import cache_home
+from beholder.storage.held_folder import held_folder
 from beholder.storage.index import Entry, Index, is_published
-from beholder.storage.remote_folder import RemoteFolder, Version
+from beholder.storage.index_object import Version
+from beholder.storage.known_contents import Known, contents_of_copies, copied, state_file
+from beholder.storage.remote_folder import RemoteFolder
+from beholder.storage.transfer import Transfer, all_at_once
 from beholder.tables.atomic import write_atomically
 from beholder.tables.provenance import file_hash
-
-AT_ONCE = 16
-"""Transfers at a time: they wait for the network, not for a core."""
-
-
-@dataclass(frozen=True, slots=True)
-class Transfer:
-    """How much was fetched or stored."""
-
-    files: int
-    bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """The hash of a local file as long as its size and its time of change are these."""
-
-    size: int
-    changed: int
-    sha256: str
 
 
 class WorkingCopy:
     """The local copy of one remote folder; use :func:`working_copy`."""
 
     def __init__(self, remote: RemoteFolder, folder: Path) -> None:
-        self.remote, self.folder = remote, folder
-        self._state = folder.with_name(folder.name + ".json")
+        self.remote, self.folder, self.address = remote, folder, remote.address
+        self._state = state_file(folder)
         self._base, self._known = self._read_state()
+
+    @property
+    def place(self) -> Path:
+        """The folder on this machine."""
+        return self.folder
 
     def update(self, made_again: Collection[str] = ()) -> Transfer:
         """Bring the copy to what is published, unless it holds changes that never were.
@@ -79,11 +63,11 @@ class WorkingCopy:
         for path in own.keys() - published.keys() - kept:
             (self.folder / path).unlink()
         missing = {path: entry for path, entry in published.items() if path not in kept and own.get(path) != entry}
-        _all_at_once(lambda path: self.remote.fetch(published[path], self.folder / path), missing)
+        fetched = self._complete(missing)
         self._base = now
         self._index()
         self._write_state()
-        return Transfer(len(missing), sum(entry.size for entry in missing.values()))
+        return fetched
 
     def clear(self) -> None:
         """Empty the copy, and forget what it was a copy of: the next publication makes a new folder."""
@@ -100,15 +84,36 @@ class WorkingCopy:
             return Transfer(0, 0)
         stored = {entry.sha256 for entry in before.values()}
         fresh = {entry.sha256: path for path, entry in index.files.items() if entry.sha256 not in stored}
-        _all_at_once(lambda path: self.remote.add(index.files[path], self.folder / path), fresh.values())
+        all_at_once(lambda path: self.remote.add(index.files[path], self.folder / path), fresh.values())
         self._base = self.remote.publish(index, self._base)
         self._write_state()
         return Transfer(len(fresh), sum(index.files[path].size for path in fresh.values()))
 
+    def _complete(self, missing: Mapping[str, Entry]) -> Transfer:
+        """Write files that are missing: each content is fetched once, and only if no local copy has it."""
+        places: dict[str, list[str]] = {}
+        for path, entry in missing.items():
+            places.setdefault(entry.sha256, []).append(path)
+        sources = contents_of_copies(self.folder.parent, places.keys())
+        fetched: list[int] = []
+
+        def write(path: str) -> None:
+            entry, target = missing[path], self.folder / path
+            if entry.sha256 not in sources or not copied(sources[entry.sha256], entry, target):
+                self.remote.fetch(entry, target)
+                fetched.append(entry.size)
+
+        all_at_once(write, [paths[0] for paths in places.values()])
+        for first, *others in places.values():
+            for path in others:
+                if not copied(self.folder / first, missing[path], self.folder / path):
+                    raise StorageError(f"{self.folder / first} was changed meanwhile; try again")
+        return Transfer(len(fetched), sum(fetched))
+
     def _index(self) -> Index:
         """The files as they are now; those whose size and time of change are as before are not read again."""
         files: dict[str, Entry] = {}
-        hashes: dict[str, _Known] = {}
+        hashes: dict[str, Known] = {}
         for path in sorted(self.folder.rglob("*")):
             relative = path.relative_to(self.folder)
             if not path.is_file() or not is_published(relative):
@@ -116,16 +121,16 @@ class WorkingCopy:
             name, status = relative.as_posix(), path.stat()
             last = self._known.get(name)
             if last is None or (last.size, last.changed) != (status.st_size, status.st_mtime_ns):
-                last = _Known(status.st_size, status.st_mtime_ns, file_hash(path))
+                last = Known(status.st_size, status.st_mtime_ns, file_hash(path))
             hashes[name], files[name] = last, Entry(last.sha256, last.size)
         self._known = hashes
         return Index(files)
 
-    def _read_state(self) -> tuple[Version | None, dict[str, _Known]]:
+    def _read_state(self) -> tuple[Version | None, dict[str, Known]]:
         if not self._state.is_file():
             return None, {}
         state = json.loads(self._state.read_bytes())
-        hashes = {path: _Known(*fields) for path, fields in state["known"].items()}
+        hashes = {path: Known(*fields) for path, fields in state["known"].items()}
         if state["tag"] is None:
             return None, hashes
         return Version(Index.from_json(state["index"].encode(), where=str(self._state)), state["tag"]), hashes
@@ -145,24 +150,10 @@ class WorkingCopy:
 def working_copy(address: str) -> Iterator[WorkingCopy]:
     """The local copy of the folder at an address, for this process alone while the block lasts."""
     remote = RemoteFolder(address)
-    name = remote.address.rpartition("/")[2]
-    folder = cache_home() / "remote" / f"{name}-{hashlib.sha256(remote.address.encode()).hexdigest()[:12]}"
-    folder.mkdir(parents=True, exist_ok=True)
-    with folder.with_name(folder.name + ".lock").open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise StorageError(f"another command is working in {address} on this machine; wait for it") from error
+    with held_folder("remote", remote.address) as folder:
         yield WorkingCopy(remote, folder)
 
 
 def _changed(before: Mapping[str, Entry], after: Mapping[str, Entry]) -> set[str]:
     """The paths that were added, replaced or deleted."""
     return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
-
-
-def _all_at_once(transfer: Callable[[str], None], paths: Iterable[str]) -> None:
-    """Run transfers side by side; the first fault ends them."""
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        for _ in pool.map(transfer, paths):
-            pass

@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from beholder.distances.features import Features
+from beholder.distances.shards.parquet_features import read_parquet_features
 
 Answer = TypeVar("Answer")
 Part = TypeVar("Part")
@@ -23,12 +24,14 @@ class Shard(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FeatureFile:
-    """A shard in a file of NumPy's format."""
+    """A shard in a file: of NumPy's format, or Parquet with a column of vectors."""
 
     path: Path
 
     def __call__(self) -> Features:
         """Read the file."""
+        if self.path.suffix.lower() == ".parquet":
+            return read_parquet_features(self.path)
         features: Features = np.load(self.path, allow_pickle=False)
         return features
 
