@@ -178,7 +178,7 @@ def test_what_an_address_is(text: str, remote: bool) -> None:
 
 
 def test_what_is_made_again_gives_way_and_other_changes_are_merged(tmp_path: Path, store: MemoryStore) -> None:
-    mine, theirs = copy_in(tmp_path / "mine", store), copy_in(tmp_path / "theirs", store)
+    mine, theirs = copy_in(tmp_path / "here" / "mine", store), copy_in(tmp_path / "there" / "theirs", store)
     write(mine.folder, study="1", answers="none", old="1")
     mine.publish()
     theirs.update()
