@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -27,6 +28,9 @@ from beholder.scorers.catalogue import load_scorer
 from beholder.scorers.score import score
 from beholder.scorers.shards.in_shards import SHARD, Judges, score_in_shards
 from beholder.scorers.shards.stored import Measures, store_in_shards
+from beholder.stats.agreement.gwet import gwet_ac
+from beholder.stats.agreement.krippendorff import Scale, krippendorff_alpha
+from beholder.stats.intervals.bootstrap import rater_weights
 
 SCORERS = ("sharpness", "colourfulness")
 ENCODER = "pixel"
@@ -156,6 +160,24 @@ def test_unknown_engines() -> None:
         open_engine("spark")
     with pytest.raises(UserError, match="address"):
         open_engine("local", address="auto")
+    with pytest.raises(UserError, match="GPUs are those of Ray's workers"):
+        open_engine("local", gpus=1)
+
+
+@pytest.mark.parametrize("each_rates", [800, 4000])  # sparse products, and dense ones
+def test_equal_replicates(ray_engine: Engine, each_rates: int) -> None:
+    rng = np.random.default_rng(3)
+    what = np.concatenate([rng.permutation(4000)[:each_rates] for _ in range(20)])
+    who, values = np.repeat(np.arange(20), each_rates), rng.integers(1, 6, 20 * each_rates)
+    weights = rater_weights(np.zeros(20, np.int64), 200, rng)
+    for scale in get_args(Scale):
+        local, by_ray = (
+            krippendorff_alpha(who, what, values, weights, scale=scale, each=each)
+            for each in (map, ray_engine.map)
+        )
+        assert by_ray == local
+    local, by_ray = (gwet_ac(who, what, values, weights, each=each) for each in (map, ray_engine.map))
+    assert by_ray == local
 
 
 def test_equal_files_of_scores_and_features(ray_engine: Engine, pictures: Path, tmp_path: Path) -> None:
