@@ -1,8 +1,6 @@
 """Engines: equal bytes, killed workers, and work that goes on where it was stopped."""
 
 import gc
-import os
-import signal
 import sys
 import weakref
 from collections.abc import Iterator
@@ -13,6 +11,7 @@ from typing import get_args
 import numpy as np
 import pytest
 from PIL import Image
+from tests.engines import gpu_driver
 
 from beholder.distances.frechet import frechet
 from beholder.distances.shards.encode import encode_in_shards
@@ -39,7 +38,8 @@ ENCODER = "pixel"
 @pytest.fixture(scope="module")
 def ray_engine() -> Iterator[Engine]:
     ray = pytest.importorskip("ray", reason="ray is not installed: pip install 'beholder[ray]'")
-    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import tests
+    for module in (gpu_driver, sys.modules[__name__]):  # workers cannot import tests
+        ray.cloudpickle.register_pickle_by_value(module)
     with open_engine("ray", workers=2) as engine:
         yield engine
 
@@ -52,15 +52,6 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def killed_once(folder: Path, number: int) -> int:
-    """Kill the worker the first time that a number is worked on."""
-    mark = folder / str(number)
-    if number % 3 == 0 and not mark.exists():
-        mark.touch()
-        os.kill(os.getpid(), signal.SIGKILL)
-    return number * number
-
-
 def refuse(number: int) -> int:
     if number == 2:
         raise UserError("two is not allowed")
@@ -68,7 +59,7 @@ def refuse(number: int) -> int:
 
 
 def test_a_killed_worker_loses_nothing(ray_engine: Engine, tmp_path: Path) -> None:
-    squares = list(ray_engine.map(partial(killed_once, tmp_path), range(9)))
+    squares = list(ray_engine.map(partial(gpu_driver.killed_once, tmp_path), range(9)))
     assert squares == [n * n for n in range(9)]
     assert len(list(tmp_path.iterdir())) == 3
 
