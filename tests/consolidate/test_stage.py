@@ -5,6 +5,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.engines.pickling import PicklingEngine
 
 from beholder.collect.stage import run as run_simulated
 from beholder.consolidate.labels import LABELLERS
@@ -102,6 +103,17 @@ def test_the_same_bytes_each_time(bare_study: Make) -> None:
         run(folder)
         written.append([store.path(table).read_bytes() for table in WRITTEN])
     assert written[0] == written[1]
+
+
+def test_the_same_bytes_by_an_engine(bare_study: Make) -> None:
+    written, engine = [], PicklingEngine()
+    for name in ("local", "engine"):
+        folder = bare_study(*THREE, name=name)
+        store = collected(folder)
+        run(folder, engine=engine if name == "engine" else None)
+        written.append([store.path(table).read_bytes() for table in WRITTEN])
+    assert written[0] == written[1]
+    assert engine.done >= 4  # α of four aspects at least
 
 
 def test_screening_anew_keeps_the_answers(bare_study: Make) -> None:

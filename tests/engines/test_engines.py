@@ -1,17 +1,17 @@
 """Engines: equal bytes, killed workers, and work that goes on where it was stopped."""
 
 import gc
-import os
-import signal
 import sys
 import weakref
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
 from PIL import Image
+from tests.engines import gpu_driver
 
 from beholder.distances.frechet import frechet
 from beholder.distances.shards.encode import encode_in_shards
@@ -27,6 +27,9 @@ from beholder.scorers.catalogue import load_scorer
 from beholder.scorers.score import score
 from beholder.scorers.shards.in_shards import SHARD, Judges, score_in_shards
 from beholder.scorers.shards.stored import Measures, store_in_shards
+from beholder.stats.agreement.gwet import gwet_ac
+from beholder.stats.agreement.krippendorff import Scale, krippendorff_alpha
+from beholder.stats.intervals.bootstrap import rater_weights
 
 SCORERS = ("sharpness", "colourfulness")
 ENCODER = "pixel"
@@ -35,7 +38,8 @@ ENCODER = "pixel"
 @pytest.fixture(scope="module")
 def ray_engine() -> Iterator[Engine]:
     ray = pytest.importorskip("ray", reason="ray is not installed: pip install 'beholder[ray]'")
-    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import tests
+    for module in (gpu_driver, sys.modules[__name__]):  # workers cannot import tests
+        ray.cloudpickle.register_pickle_by_value(module)
     with open_engine("ray", workers=2) as engine:
         yield engine
 
@@ -48,15 +52,6 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def killed_once(folder: Path, number: int) -> int:
-    """Kill the worker the first time that a number is worked on."""
-    mark = folder / str(number)
-    if number % 3 == 0 and not mark.exists():
-        mark.touch()
-        os.kill(os.getpid(), signal.SIGKILL)
-    return number * number
-
-
 def refuse(number: int) -> int:
     if number == 2:
         raise UserError("two is not allowed")
@@ -64,7 +59,7 @@ def refuse(number: int) -> int:
 
 
 def test_a_killed_worker_loses_nothing(ray_engine: Engine, tmp_path: Path) -> None:
-    squares = list(ray_engine.map(partial(killed_once, tmp_path), range(9)))
+    squares = list(ray_engine.map(partial(gpu_driver.killed_once, tmp_path), range(9)))
     assert squares == [n * n for n in range(9)]
     assert len(list(tmp_path.iterdir())) == 3
 
@@ -156,6 +151,24 @@ def test_unknown_engines() -> None:
         open_engine("spark")
     with pytest.raises(UserError, match="address"):
         open_engine("local", address="auto")
+    with pytest.raises(UserError, match="GPUs are those of Ray's workers"):
+        open_engine("local", gpus=1)
+
+
+@pytest.mark.parametrize("each_rates", [800, 4000])  # sparse products, and dense ones
+def test_equal_replicates(ray_engine: Engine, each_rates: int) -> None:
+    rng = np.random.default_rng(3)
+    what = np.concatenate([rng.permutation(4000)[:each_rates] for _ in range(20)])
+    who, values = np.repeat(np.arange(20), each_rates), rng.integers(1, 6, 20 * each_rates)
+    weights = rater_weights(np.zeros(20, np.int64), 200, rng)
+    for scale in get_args(Scale):
+        local, by_ray = (
+            krippendorff_alpha(who, what, values, weights, scale=scale, each=each)
+            for each in (map, ray_engine.map)
+        )
+        assert by_ray == local
+    local, by_ray = (gwet_ac(who, what, values, weights, each=each) for each in (map, ray_engine.map))
+    assert by_ray == local
 
 
 def test_equal_files_of_scores_and_features(ray_engine: Engine, pictures: Path, tmp_path: Path) -> None:

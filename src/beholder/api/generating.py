@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from beholder.design.add import Added, add_generations
+from beholder.engines.engine import Engine
 from beholder.generate.settings import GenerateSettings
 from beholder.generate.stage import run
 from beholder.study.study import FILE_NAME
@@ -48,6 +49,7 @@ def generate_images(
     *,
     force: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
+    engine: Engine | None = None,
 ) -> Generated:
     """Generate images in a folder; those of a study are added to its table ``images``.
 
@@ -56,11 +58,12 @@ def generate_images(
         generating: which generators and prompts; by default those of the study.
         force: generate all images of the plan again.
         progress: called with the generator, images done, and all.
+        engine: whose workers make the images of generators that are programs.
 
     Returns:
         What was done, and a summary for each generator.
     """
-    outcome = run(folder, force=force, generating=generating, progress=progress)
+    outcome = run(folder, force=force, generating=generating, progress=progress, engine=engine)
     store = Store(folder)
     added = add_generations(folder) if (folder / FILE_NAME).is_file() else None
     return Generated(outcome, added, summarise(store))

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from beholder.api.stages import load_stage
 from beholder.collect import stage as collect
 from beholder.consolidate import stage as consolidate
+from beholder.engines.engine import Engine
 from beholder.errors import UserError, unknown_name
 from beholder.learn.label_errors import find_label_errors
 from beholder.measure.powered.step import run_powered
@@ -78,10 +79,18 @@ def run_study(
 
 
 def consolidate_study(
-    folder: Path, *, force: bool = False, include_excluded: bool = False, ranked: bool = True
+    folder: Path,
+    *,
+    force: bool = False,
+    include_excluded: bool = False,
+    ranked: bool = True,
+    engine: Engine | None = None,
 ) -> tuple[tuple[Outcome, ...], str]:
-    """Consolidate the answers and rank the generators; return what was done, and why nothing could be ranked."""
-    outcome = consolidate.run(folder, force=force, include_excluded=include_excluded)
+    """Consolidate the answers and rank the generators; return what was done, and why nothing could be ranked.
+
+    With an ``engine``, its workers compute the bootstrap replicates of inter-rater agreement.
+    """
+    outcome = consolidate.run(folder, force=force, include_excluded=include_excluded, engine=engine)
     if not ranked:
         return (outcome,), ""
     try:

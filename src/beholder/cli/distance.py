@@ -50,6 +50,7 @@ def distance(
     engine: str,
     address: str | None,
     workers: int | None,
+    gpus: float | None,
     seed: int,
     *,
     skip_broken: bool,
@@ -72,7 +73,7 @@ def distance(
         click.echo(recipe, err=True)
     with (
         TemporaryDirectory() as scratch,
-        open_engine(engine, address=address, workers=workers) as opened,
+        open_engine(engine, address=address, workers=workers, gpus=gpus) as opened,
         progress_report("images") as progress,
     ):
         by_engine = opened if engine != "local" else None

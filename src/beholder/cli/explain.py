@@ -72,6 +72,7 @@ def explain_images(
     engine: str,
     address: str | None,
     workers: int | None,
+    gpus: float | None,
     *,
     skip_broken: bool,
     as_json: bool,
@@ -90,7 +91,10 @@ def explain_images(
         raise click.UsageError("give prompts with --prompt or --prompts, or a study that has them with --study")
     texts = read_prompts(prompts, prompt, pictures)
     members = load_members(models, device)
-    with open_engine(engine, address=address, workers=workers) as opened, progress_bar("images") as progress:
+    with (
+        open_engine(engine, address=address, workers=workers, gpus=gpus) as opened,
+        progress_bar("images") as progress,
+    ):
         ground = background_of(study, background)
         explanations = explain_by(
             members,

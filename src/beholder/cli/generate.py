@@ -7,8 +7,10 @@ from pathlib import Path
 import click
 
 from beholder.api.generating import Generated, GeneratorSummary, generate_images
+from beholder.cli.options import engine_options
 from beholder.cli.output import show_json, show_table
 from beholder.cli.progress import progress_report
+from beholder.engines.engine import open_engine
 from beholder.generate.settings import Energy, GenerateSettings
 from beholder.generators.catalogue import GENERATORS, parse_generator
 from beholder.study.study import read_generators
@@ -63,6 +65,7 @@ class Size(click.ParamType[tuple[int, int]]):
 @click.option("--seed", type=click.IntRange(min=0), help="Decides all seeds. [default: the study's, or 0]")
 @click.option("--retry", is_flag=True, help="Try again what was refused or failed before.")
 @click.option("--energy", type=click.Choice(["codecarbon"]), help="Estimate the energy of each image.")
+@engine_options
 @click.option("--force", is_flag=True, help="Generate images again that are there.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
 def generate(
@@ -75,6 +78,10 @@ def generate(
     size: tuple[int, int] | None,
     seed: int | None,
     energy: Energy | None,
+    engine: str,
+    address: str | None,
+    workers: int | None,
+    gpus: float | None,
     *,
     retry: bool,
     force: bool,
@@ -87,7 +94,8 @@ def generate(
     seed, the hash of the weights, the reason, and what it cost. Images of a study are added to its table `images`;
     `beholder new PROTOCOL FOLDER --from-generations FOLDER` makes a study of another folder.
 
-    A run that was killed goes on where it was. Images that are there are not made again.
+    A run that was killed goes on where it was. Images that are there are not made again. With --engine ray, its
+    workers run commands, workers and pipelines, each its own; services and folders are asked by this process.
     """
     named = tuple(parse_generator(shorthand) for shorthand in shorthands)
     generating = GenerateSettings(
@@ -101,8 +109,12 @@ def generate(
         retry=retry,
         energy=energy,
     )
-    with progress_report("generate") as progress:
-        generated = generate_images(folder, generating, force=force, progress=progress)
+    with (
+        open_engine(engine, address=address, workers=workers, gpus=gpus) as opened,
+        progress_report("generate") as progress,
+    ):
+        by_engine = opened if engine != "local" else None
+        generated = generate_images(folder, generating, force=force, progress=progress, engine=by_engine)
     if as_json:
         show_json(asdict(generated))
     else:

@@ -57,6 +57,7 @@ def measure(
     engine: str,
     address: str | None,
     workers: int | None,
+    gpus: float | None,
     *,
     skip_broken: bool,
     force: bool,
@@ -80,7 +81,10 @@ def measure(
     )
     for recipe in recipes:
         click.echo(recipe, err=True)
-    with open_engine(engine, address=address, workers=workers) as opened, progress_report("measure") as progress:
+    with (
+        open_engine(engine, address=address, workers=workers, gpus=gpus) as opened,
+        progress_report("measure") as progress,
+    ):
         by_engine = opened if engine != "local" else None
         measured = measure_study(folder, settings, force=force, progress=progress, engine=by_engine)
     if as_json:

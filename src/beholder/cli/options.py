@@ -32,6 +32,16 @@ def background_option(default: str | None = DEFAULT_BACKGROUND) -> Decorator:
 
 
 def engine_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options for where networks work on shards: ``cluster_options``, and ``gpus``."""
+    gpus = click.option(
+        "--gpus",
+        type=click.FloatRange(min=0, min_open=True),
+        help="GPUs of each of Ray's workers; .5 shares one between two.",
+    )
+    return cluster_options(gpus(command))
+
+
+def cluster_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options for where shards are worked on, as ``engine``, ``address`` and ``workers``."""
     for option in (
         click.option(

@@ -83,6 +83,7 @@ def score_images(
     engine: str,
     address: str | None,
     workers: int | None,
+    gpus: float | None,
     *,
     skip_broken: bool,
     as_json: bool,
@@ -111,7 +112,10 @@ def score_images(
     table = read_choices(choices) if choices else None
     loaded = [load_scorer(name, named, device) for name in names]
     judges = Judges(tuple(names), tuple(sorted(named.items())), device, background=background)
-    with open_engine(engine, address=address, workers=workers) as opened, progress_bar("images") as progress:
+    with (
+        open_engine(engine, address=address, workers=workers, gpus=gpus) as opened,
+        progress_bar("images") as progress,
+    ):
         scored = score_by(
             loaded,
             pictures,

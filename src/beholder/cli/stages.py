@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from beholder.cli.options import database_options
+from beholder.cli.options import cluster_options, database_options
 
 if TYPE_CHECKING:
     from beholder.report.tables.powered import PoweredBoard
@@ -69,20 +69,33 @@ design = stage_command(
 @click.command()
 @stage_options
 @include_option
-def consolidate(folder: Path, *, force: bool, quiet: bool, as_json: bool, include_excluded: bool) -> None:
+@cluster_options
+def consolidate(
+    folder: Path,
+    engine: str,
+    address: str | None,
+    workers: int | None,
+    *,
+    force: bool,
+    quiet: bool,
+    as_json: bool,
+    include_excluded: bool,
+) -> None:
     """Turn answers into labels with confidence intervals.
 
     Reads the answers of FOLDER, excludes raters by the study's screening rules, and writes the tables `raters`,
     `judgements`, `labels`, `regions`, `thresholds` and `agreement`. Then ranks the generators, unless --quiet, and
-    prints the leaderboard, inter-rater agreement, and who was excluded and why.
+    prints the leaderboard, inter-rater agreement, and who was excluded and why. With --engine ray, its workers
+    compute the bootstrap replicates of inter-rater agreement.
     """
     from beholder.api.run import consolidate_study
     from beholder.cli.progress import progress_report
+    from beholder.engines.engine import open_engine
 
     logger.info("consolidate: starting in %s", folder)
-    with progress_report("consolidate"):
+    with open_engine(engine, address=address, workers=workers) as opened, progress_report("consolidate"):
         outcomes, unranked = consolidate_study(
-            folder, force=force, include_excluded=include_excluded, ranked=not quiet
+            folder, force=force, include_excluded=include_excluded, ranked=not quiet, engine=opened
         )
     _show(folder, outcomes, quiet=quiet, as_json=as_json)
     if unranked and not as_json:

@@ -13,6 +13,7 @@ from beholder.errors import StatisticsError
 from beholder.stats.agreement.gwet import Credit, ac_of_counts, gwet_ac
 from beholder.stats.agreement.intraclass import intraclass
 from beholder.stats.agreement.krippendorff import krippendorff_alpha
+from beholder.stats.each import Map
 from beholder.stats.estimate import Estimate
 from beholder.stats.intervals.bootstrap import rater_weights
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
@@ -37,19 +38,30 @@ Row = dict[str, object]
 
 
 def agreement_rows(
-    question: AnyQuestion, judged: JudgedItems, used: set[str], level: float, rng: np.random.Generator
+    question: AnyQuestion,
+    judged: JudgedItems,
+    used: set[str],
+    level: float,
+    rng: np.random.Generator,
+    *,
+    each: Map = map,
 ) -> list[Row]:
-    """Return the ``agreement`` rows of one aspect, of all raters and of those used, empty where undefined."""
+    """Return the ``agreement`` rows of one aspect, of all raters and of those used, empty where undefined.
+
+    ``each`` applies a coefficient to blocks of bootstrap replicates.
+    """
     common: Row = {"question": question.name, "aspect": judged.aspect}
-    everyone = list(_measures(question, judged, level, rng))
+    everyone = list(_measures(question, judged, level, rng, each))
     screened = judged.of(used)
     same = screened.frame.height == judged.frame.height
-    after = everyone if same else list(_measures(question, screened, level, rng))
+    after = everyone if same else list(_measures(question, screened, level, rng, each))
     by_raters = (("all", everyone), ("used", after))
     return [common | {"people": raters} | row for raters, rows in by_raters for row in rows]
 
 
-def _measures(question: AnyQuestion, judged: JudgedItems, level: float, rng: np.random.Generator) -> Iterator[Row]:
+def _measures(
+    question: AnyQuestion, judged: JudgedItems, level: float, rng: np.random.Generator, each: Map
+) -> Iterator[Row]:
     """Yield α for every kind of question, and the other coefficients that fit the kind and the design."""
     stepped = _stepped(question, judged)
     also = kind_of(question).traits.agreement
@@ -59,12 +71,12 @@ def _measures(question: AnyQuestion, judged: JudgedItems, level: float, rng: np.
         who, what, code, names = stepped.arrays()
         replicates = int(np.clip(RESAMPLED_ANSWERS // len(who), FEWEST_REPLICATES, MOST_REPLICATES))
         weights = rater_weights(np.zeros(len(names), dtype=np.int64), replicates, rng)
-        alpha = partial(krippendorff_alpha, who, what, code, weights, scale=judged.scale, level=level)
+        alpha = partial(krippendorff_alpha, who, what, code, weights, scale=judged.scale, level=level, each=each)
         yield _row(f"krippendorff-alpha-{judged.scale}", alpha, judged)
         if judged.scale in CREDITS:
             statistic, credit = CREDITS[judged.scale]
             few = judged.frame.height <= MOST_RESAMPLED
-            resampled = partial(gwet_ac, who, what, code, weights, credit=credit, level=level)
+            resampled = partial(gwet_ac, who, what, code, weights, credit=credit, level=level, each=each)
             alone = partial(_ac_alone, what, code, len(names), credit=credit, level=level)
             yield _row(statistic, resampled if few else alone, judged)
         if "intraclass" in also and len(who) == len(names) * (what.max() + 1):

@@ -16,8 +16,10 @@ from beholder.consolidate.marked_words import word_labels
 from beholder.consolidate.question_answers import QuestionAnswers, Scratch, read_answers
 from beholder.consolidate.screening import include_everyone, screen
 from beholder.consolidate.thresholds import threshold_rows
+from beholder.engines.engine import Engine
 from beholder.errors import TableError
 from beholder.judgements.inclusion import SETTING as INCLUDE_EXCLUDED
+from beholder.stats.each import Map
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.study.question import WORDING
 from beholder.study.study import Study, load_study
@@ -32,7 +34,12 @@ STAGE = STAGES["consolidate"]
 
 
 def run(
-    folder: Path, *, force: bool = False, include_excluded: bool = False, rows_held: int = ROWS_HELD
+    folder: Path,
+    *,
+    force: bool = False,
+    include_excluded: bool = False,
+    rows_held: int = ROWS_HELD,
+    engine: Engine | None = None,
 ) -> Outcome:
     """Screen raters, label items and measure agreement, for every question of the study.
 
@@ -41,6 +48,9 @@ def run(
 
     With ``include_excluded``, the answers of raters count whom screening excludes: the reasons against them are
     kept, and the provenance of every table says so.
+
+    With an ``engine``, its workers compute the bootstrap replicates of inter-rater agreement; the results are the
+    same to the byte.
     """
     study, store = load_study(folder), Store(folder)
     relevant_settings: dict[str, Plain] = {
@@ -52,7 +62,12 @@ def run(
     work = Work(CONSOLIDATE, settings, study.seed)
     with Scratch.new() as scratch:
         compute = partial(
-            _consolidate, study=study, scratch=scratch, include_excluded=include_excluded, rows_held=rows_held
+            _consolidate,
+            study=study,
+            scratch=scratch,
+            include_excluded=include_excluded,
+            rows_held=rows_held,
+            each=engine.map if engine else map,
         )
         return perform(store, work, compute, force=force)
 
@@ -79,7 +94,7 @@ class _Rows:
 
 
 def _consolidate(
-    store: Store, study: Study, *, scratch: Scratch, include_excluded: bool, rows_held: int
+    store: Store, study: Study, *, scratch: Scratch, include_excluded: bool, rows_held: int, each: Map
 ) -> dict[str, pl.DataFrame | Parts]:
     by_question = read_answers(store, study.questions, scratch, rows_held)
     faults = [fault for own in by_question.values() for fault in own.faults()]
@@ -98,7 +113,7 @@ def _consolidate(
         _from_published(store, study, question, rows)
         own_answers = by_question.pop(question.name)
         if own_answers.counted:
-            _from_answers(store, study, own_answers, np.random.default_rng([study.seed, number]), rows)
+            _from_answers(store, study, own_answers, np.random.default_rng([study.seed, number]), rows, each)
     return rows.tables()
 
 
@@ -115,7 +130,9 @@ def _from_published(store: Store, study: Study, question: AnyQuestion, rows: _Ro
     rows.agreement.append(TABLES["agreement"].frame(published_agreement(published, raters)))
 
 
-def _from_answers(store: Store, study: Study, own: QuestionAnswers, rng: np.random.Generator, rows: _Rows) -> None:
+def _from_answers(
+    store: Store, study: Study, own: QuestionAnswers, rng: np.random.Generator, rows: _Rows, each: Map
+) -> None:
     question, level = own.question, study.analysis.level
     judged = own.judged()
     screened = screen(question, own.conduct(), judged)
@@ -126,7 +143,8 @@ def _from_answers(store: Store, study: Study, own: QuestionAnswers, rng: np.rand
     used = set(screened.filter(pl.col("used"))["rater"])
     unlabelled: list[str] = []
     for aspect in judged:
-        rows.agreement.append(TABLES["agreement"].frame(agreement_rows(question, aspect, used, level, rng)))
+        agreement = agreement_rows(question, aspect, used, level, rng, each=each)
+        rows.agreement.append(TABLES["agreement"].frame(agreement))
         screened_items = aspect.of(used)
         if not screened_items.frame.is_empty():
             labels, notes = label(question, screened_items, level)

@@ -34,14 +34,15 @@ class LocalEngine:
 
 
 def open_engine(
-    name: str, *, address: str | None = None, workers: int | None = None
+    name: str, *, address: str | None = None, workers: int | None = None, gpus: float | None = None
 ) -> AbstractContextManager[Engine]:
     """Return the engine of that name, as a context that ends its workers.
 
     Args:
         name: ``local`` or ``ray``.
         address: Of a Ray cluster, such as ``ray://host:10001`` or ``auto``; without one, Ray starts workers here.
-        workers: Parts that are worked on at a time; as many as there are cores by default.
+        workers: Parts that are worked on at a time; by default as many as there are cores, or workers with GPUs.
+        gpus: Of each worker; half a GPU is shared by two. By default workers have none.
 
     Returns:
         A context manager whose value is the engine.
@@ -56,6 +57,10 @@ def open_engine(
     if name == "local":
         if address is not None:
             raise UserError("an address is that of a Ray cluster: give --engine ray too")
+        if gpus is not None:
+            raise UserError(
+                "GPUs are those of Ray's workers: give --engine ray too; this process takes what it has"
+            )
         return nullcontext(LocalEngine())
     try:
         module = import_module("beholder.engines.ray_engine")
@@ -63,5 +68,5 @@ def open_engine(
         if error.name != "ray":
             raise
         raise UserError("engine 'ray' needs ray, which is not installed: pip install \"beholder[ray]\"") from error
-    opened = module.open_ray(address=address, workers=workers)
+    opened = module.open_ray(address=address, workers=workers, gpus=gpus)
     return cast("AbstractContextManager[Engine]", opened)

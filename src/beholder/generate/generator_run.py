@@ -8,14 +8,11 @@ from beholder.generate.attempt import Attempt, ask, check, identity_columns
 from beholder.generate.earlier import identity_fault
 from beholder.generate.energy import Meter, NoMeter
 from beholder.generate.journal import Generation, Journal, Row
+from beholder.generate.patience import Patience
 from beholder.generate.plan import Job, Key
 from beholder.generators.generator import Generator
 from beholder.images.in_order import in_order
-from beholder.tables.schemas.generate import FAILED
 from beholder.workers.identity import Identity
-
-MISSING = "missing"
-"""The fault of a folder without an image of a prompt, which says nothing about the next prompt."""
 
 
 def run_generator(
@@ -44,9 +41,8 @@ def run_generator(
     try:
         identity = generator.identity
     except WorkerError as error:
-        reason = WorkerError(f"could not be started: {error}", fault="start")
         for job in jobs:
-            journal.keep(*check(Attempt(job, reason), None))
+            journal.keep(*check(Attempt(job, not_started(error)), None))
         return None
     fault = identity_fault(settings.name, identity_columns(identity), rows)
     if fault:
@@ -57,6 +53,11 @@ def run_generator(
             if progress:
                 progress(number, len(jobs))
     return None
+
+
+def not_started(error: WorkerError) -> WorkerError:
+    """Return the reason why none of a generator's images was made."""
+    return WorkerError(f"could not be started: {error}", fault="start")
 
 
 class _Keeper:
@@ -85,11 +86,10 @@ class _Requests:
     """Asks for image after image; after ``give_up`` failures in a row no more are asked for."""
 
     def __init__(self, generator: Generator, give_up: int, meter: Meter, keeper: _Keeper) -> None:
-        self._generator, self._give_up, self._keeper = generator, give_up, keeper
+        self._generator, self._patience, self._keeper = generator, Patience(give_up), keeper
         self._meter = (
             meter if generator.concurrency == 1 else NoMeter()
         )  # shared energy belongs to no single image
-        self._in_a_row, self._last_reason = 0, ""
 
     def attempts(self, jobs: Sequence[Job]) -> Iterator[Attempt]:
         """Yield what became of each request, in order; each is kept before the next but one is asked for."""
@@ -97,21 +97,16 @@ class _Requests:
         for attempt in in_order(self._attempt, jobs, several) if several > 1 else map(self._attempt, jobs):
             self._count(self._keeper.settle())
             self._keeper.keep(attempt)
-            if isinstance(attempt.reply, WorkerError) or self._in_a_row:
+            if isinstance(attempt.reply, WorkerError) or self._patience.in_a_row:
                 self._count(self._keeper.settle())  # whether to go on depends on it
             yield attempt
         self._count(self._keeper.settle())
 
     def _attempt(self, job: Job) -> Attempt:
-        if self._in_a_row >= self._give_up:
-            reason = f"not attempted: {self._give_up} failures in a row, the last: {self._last_reason}"
-            return Attempt(job, WorkerError(reason, fault="not-attempted"))
+        if self._patience.is_over:
+            return Attempt(job, self._patience.not_attempted())
         return ask(job, self._generator, self._meter)
 
     def _count(self, row: Row | None) -> None:
-        """Count failures in a row; once given up, a success that was under way changes nothing."""
-        if row is None or self._in_a_row >= self._give_up:
-            return
-        failed = row["status"] == FAILED and row["fault"] != MISSING
-        self._in_a_row = self._in_a_row + 1 if failed else 0
-        self._last_reason = str(row["reason"]) if failed else ""
+        if row is not None:
+            self._patience.count(row)

@@ -11,15 +11,17 @@ from pathlib import Path
 
 import polars as pl
 
+from beholder.engines.engine import Engine
 from beholder.errors import StageError, StudyError, UserError, unknown_name
 from beholder.generate.earlier import changed_requests, earlier_generations
 from beholder.generate.energy import open_meter
+from beholder.generate.engine_run import run_by_engine
 from beholder.generate.generator_run import run_generator
 from beholder.generate.journal import Generation, journal_path, open_journal
 from beholder.generate.plan import Job, plan_jobs
 from beholder.generate.prompts import PromptEntry, load_prompts
 from beholder.generate.settings import GenerateSettings
-from beholder.generators.catalogue import open_generator
+from beholder.generators.catalogue import is_program, open_generator
 from beholder.generators.generator import Generator
 from beholder.images.decode import quiet_pillow
 from beholder.study.generating import AnyGenerator
@@ -43,6 +45,7 @@ def run(
     force: bool = False,
     generating: GenerateSettings | None = None,
     progress: Report | None = None,
+    engine: Engine | None = None,
 ) -> Outcome:
     """Generate every image of the plan that is not there yet, and write ``generations`` and ``generation_costs``.
 
@@ -55,8 +58,13 @@ def run(
         force: generate all images of the plan again.
         generating: which generators and prompts; by default those of the study.
         progress: called as images are done.
+        engine: whose workers make the images of generators that are programs; services and folders are asked here.
     """
     settings = generating or GenerateSettings()
+    if engine is not None and settings.energy is not None:
+        raise UserError(
+            "the energy of images is estimated where one is made at a time: leave out energy, or the engine"
+        )
     generators, study_seed = _generators(folder, settings)
     entries = load_prompts(settings.prompts, folder)
     opened = _open_all(generators, folder)
@@ -78,7 +86,9 @@ def run(
         outcome = perform(
             store,
             work,
-            lambda tables: _generate(tables, jobs, opened, settings, faults, force=force, progress=progress),
+            lambda tables: _generate(
+                tables, jobs, opened, settings, faults, force=force, progress=progress, engine=engine
+            ),
             force=force or settings.retry,
         )
     finally:
@@ -157,6 +167,7 @@ def _generate(
     *,
     force: bool,
     progress: Report | None,
+    engine: Engine | None,
 ) -> dict[str, pl.DataFrame]:
     """Generate what is missing, and return the tables of all rows, earlier ones included."""
     with open_journal(store.folder) as journal, quiet_pillow():
@@ -169,14 +180,12 @@ def _generate(
         meter = open_meter(settings.energy if todo else None)
         try:
             for name, of_generator in groupby(todo, key=lambda job: job.generator.name):
-                fault = run_generator(
-                    list(of_generator),
-                    opened[name],
-                    journal,
-                    {} if force else rows,
-                    meter=meter,
-                    progress=partial(progress, name) if progress else None,
-                )
+                own, before = list(of_generator), {} if force else rows
+                report = partial(progress, name) if progress else None
+                if engine is not None and is_program(own[0].generator):
+                    fault = run_by_engine(engine, own, store.folder, journal, before, progress=report)
+                else:
+                    fault = run_generator(own, opened[name], journal, before, meter=meter, progress=report)
                 faults += [fault] if fault else []
                 opened[name].close()
         finally:

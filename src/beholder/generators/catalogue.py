@@ -12,7 +12,13 @@ from beholder.generators.folder import ImagesInFolder
 from beholder.generators.generator import Generator
 from beholder.generators.http import HttpService
 from beholder.generators.worker import open_diffusers, open_painter, open_worker
-from beholder.study.generating import AnyGenerator
+from beholder.study.generating import (
+    AnyGenerator,
+    CommandGenerator,
+    DiffusersGenerator,
+    PainterGenerator,
+    WorkerGenerator,
+)
 from beholder.study.study import checked_generators
 
 
@@ -47,6 +53,16 @@ GENERATORS: dict[str, Kind] = {
 def open_generator(generator: AnyGenerator, base: Path) -> Generator:
     """Return the generator; what is wrong with its settings is an error now, and nothing is started yet."""
     return GENERATORS[generator.kind].open(generator, base)
+
+
+def is_program(generator: AnyGenerator) -> bool:
+    """Say whether programs make its images, so that several machines make them sooner.
+
+    A service has its own pace, which one process keeps, and images in a folder are only read.
+    """
+    if isinstance(generator, WorkerGenerator):
+        return not generator.url
+    return isinstance(generator, CommandGenerator | DiffusersGenerator | PainterGenerator)
 
 
 def parse_generator(text: str) -> AnyGenerator:

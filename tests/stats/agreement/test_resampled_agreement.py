@@ -1,11 +1,15 @@
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.engines.pickling import PicklingEngine
 
 from beholder.errors import StatisticsError
 from beholder.stats.agreement.answers import long_answers
 from beholder.stats.agreement.fleiss import fleiss_kappa
+from beholder.stats.agreement.gwet import gwet_ac
+from beholder.stats.agreement.krippendorff import Scale, krippendorff_alpha
 from beholder.stats.agreement.resampled_agreement import agreement_estimate, pairable
+from beholder.stats.estimate import Estimate
 from beholder.stats.intervals.bootstrap import rater_weights
 from beholder.stats.intervals.bootstrap_intervals import bca_interval
 
@@ -65,3 +69,27 @@ def test_pairable_answers_are_on_shared_items() -> None:
     answers = pairable(long_answers([0, 1, 0, 2], [0, 0, 1, 3], [5, 6, 7, 8]))
     assert answers.values.tolist() == [5, 6]
     assert (answers.rater_count, answers.item_count) == (3, 4)
+
+
+SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval", "ratio")
+
+
+@pytest.mark.parametrize("statistic", [*SCALES, "gwet"])
+@pytest.mark.parametrize("each_rates", [800, 4000])
+def test_replicates_of_other_processes_are_equal_to_the_byte(statistic: str, each_rates: int) -> None:
+    # each of 20 raters rates a fifth of the items (sparse products), or all (dense ones)
+    rng = np.random.default_rng(3)
+    what = np.concatenate([rng.permutation(4000)[:each_rates] for _ in range(20)])
+    who, values = np.repeat(np.arange(20), each_rates), rng.integers(1, 6, 20 * each_rates)
+    weights = rater_weights(np.zeros(20, np.int64), 100, rng)
+
+    def estimated(by: PicklingEngine | None) -> Estimate:
+        each = by.map if by else map
+        if statistic == "gwet":
+            return gwet_ac(who, what, values, weights, credit="quadratic", each=each)
+        scale = next(scale for scale in SCALES if scale == statistic)
+        return krippendorff_alpha(who, what, values, weights, scale=scale, each=each)
+
+    engine = PicklingEngine()
+    assert estimated(engine) == estimated(None)
+    assert engine.done >= 2

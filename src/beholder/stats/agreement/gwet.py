@@ -19,6 +19,7 @@ from beholder.errors import StatisticsError
 from beholder.stats.agreement.answers import category_counts, category_numbers, long_answers
 from beholder.stats.agreement.pair_agreement import beyond_chance, mean_pairs, on_pairs, sums_of_counts
 from beholder.stats.agreement.resampled_agreement import agreement_estimate, pairable
+from beholder.stats.each import Map
 from beholder.stats.estimate import Estimate
 
 Credit = Literal["identity", "linear", "quadratic", "ordinal", "radical", "ratio"]
@@ -34,13 +35,14 @@ def gwet_ac(
     categories: ArrayLike | None = None,
     credit: Credit = "identity",
     level: float = 0.95,
+    each: Map = map,
 ) -> Estimate:
     """Return AC of long answers, with an expanded BCa confidence interval that resamples raters.
 
     ``categories`` are all values that raters could give: their number counts, so give those nobody chose too.
     Where none are given, those found are taken. ``weights`` (replicates, raters) come from
     :func:`beholder.stats.intervals.bootstrap.rater_weights`. Copies of one rater are never paired with each
-    other.
+    other. ``each`` applies AC to blocks of replicates.
     """
     answers = long_answers(raters, items, values, rater_count=weights.shape[-1])
     if len(pairable(answers).items) == 0:
@@ -48,7 +50,7 @@ def gwet_ac(
     category_values, number = category_numbers(answers, categories)
     _check(len(category_values))
     counted = pair_credits(category_values, credit)
-    coefficients = on_pairs(answers, number, counted, partial(_coefficients, credit=counted))
+    coefficients = on_pairs(answers, number, counted, partial(_coefficients, credit=counted), each=each)
     return agreement_estimate(answers, weights, coefficients, level=level)
 
 

@@ -25,6 +25,7 @@ from beholder.stats.agreement.krippendorff_replicates import (
     different,
 )
 from beholder.stats.agreement.resampled_agreement import agreement_estimate, pairable
+from beholder.stats.each import Map
 from beholder.stats.estimate import Estimate
 
 Scale = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -41,19 +42,20 @@ def krippendorff_alpha(
     *,
     scale: Scale,
     level: float = 0.95,
+    each: Map = map,
 ) -> Estimate:
     """Return α of long answers, with an expanded BCa confidence interval that resamples raters.
 
     ``weights`` (replicates, raters) come from :func:`beholder.stats.intervals.bootstrap.rater_weights`. A rater
     drawn w times stands for w raters who answered alike, but copies of one rater are never paired with each
     other: see :mod:`beholder.stats.agreement.krippendorff_replicates`. An item left with one distinct rater
-    drops out of the replicate.
+    drops out of the replicate. ``each`` applies α to blocks of replicates.
     """
     judged = pairable(long_answers(raters, items, values, rater_count=weights.shape[-1]))
     categories = np.unique(judged.values)
     category = np.searchsorted(categories, judged.values)
     _check(len(categories), len(judged.items) > 0)
-    alpha = alpha_of_weights(judged, category, len(categories), _disagreement(categories, scale))
+    alpha = alpha_of_weights(judged, category, len(categories), _disagreement(categories, scale), each=each)
     estimate = agreement_estimate(judged, weights, alpha, level=level)
     _defined(estimate.value)
     return estimate

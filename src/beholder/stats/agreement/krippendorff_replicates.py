@@ -16,21 +16,31 @@ one fixed matrix, dense or sparse, whichever is faster.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from beholder.stats.agreement.answers import LongAnswers
-from beholder.stats.agreement.resampled_agreement import OfWeights
-
-Product = Callable[[NDArray[np.float64]], NDArray[np.float64]]
-"""Multiplication from the left by a fixed matrix."""
+from beholder.stats.agreement.resampled_agreement import InBlocks
+from beholder.stats.each import Map
 
 _BLOCK = 100_000  # elements of the largest array held at a time: few enough to stay in the cache
 _FEWEST = 16  # replicates done at a time, however many items there are, …
 _MOST = 2**23  # … unless the largest array would have more elements than this
 _DENSE = 0.25  # proportion of entries above which a dense product is faster than a sparse one
+
+
+@dataclass(frozen=True, eq=False)
+class Product:
+    """Multiplication from the left by a fixed matrix."""
+
+    matrix: NDArray[np.float64] | sparse.csr_array
+
+    def __call__(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the product."""
+        return np.asarray(self.matrix @ right)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,52 +86,38 @@ Disagreement = Callable[[Answered], Callable[[Weighted], Sums]]
 
 
 def alpha_of_weights(
-    answers: LongAnswers, kind: NDArray[np.integer], kinds: int, disagreement: Disagreement
-) -> OfWeights:
-    """Return α as a function of weights (replicates, raters); ``kind`` (answers,) numbers each answer's value."""
+    answers: LongAnswers,
+    kind: NDArray[np.integer],
+    kinds: int,
+    disagreement: Disagreement,
+    *,
+    each: Map = map,
+) -> InBlocks:
+    """Return α as a function of weights (replicates, raters); ``kind`` (answers,) numbers each answer's value.
+
+    ``each`` applies it to blocks of replicates.
+    """
     answered = _answered(answers, kind, kinds)
-    sums = disagreement(answered)
     longest = max(answered.items, len(answered.use_kind))
     step = max(1, min(_FEWEST, _MOST // longest), _BLOCK // longest)
-
-    def of_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        alphas = np.empty(len(weights))
-        for begin in range(0, len(weights), step):
-            drawn = _weighted(answered, np.ascontiguousarray(weights[begin : begin + step].T))
-            alphas[begin : begin + step] = chance_corrected(*sums(drawn), drawn.total)
-        return alphas
-
-    return of_weights
+    return InBlocks(partial(_alphas, answered, disagreement(answered)), step, each)
 
 
 def at_positions(positions: NDArray[np.float64]) -> Disagreement:
     """δ² = (x − x′)² for values at fixed ``positions`` (kinds,), up to a factor."""
     width = np.ptp(positions)
     place = ((positions - positions.min()) / (width if width > 0 else 1.0))[:, None]
-    return lambda answered: lambda drawn: _between(answered, drawn, place)
+    return lambda answered: partial(_between, answered, place)
 
 
 def at_middles(answered: Answered) -> Callable[[Weighted], Sums]:
     """δ² = (Σ of n from one value to the other − half of both ends)²: the distance of two middles."""
-
-    def sums(drawn: Weighted) -> Sums:
-        middle = np.cumsum(drawn.margin, axis=0) - drawn.margin / 2
-        return _between(answered, drawn, middle / np.where(drawn.total > 0, drawn.total, 1.0))
-
-    return sums
+    return partial(_between_middles, answered)
 
 
 def different(answered: Answered) -> Callable[[Weighted], Sums]:
     """δ² = 1 for different values."""
-    by_value = _given(answered)
-
-    def sums(drawn: Weighted) -> Sums:
-        alike = -drawn.copies
-        for own in by_value:
-            alike += _over_items(drawn, own(drawn.rater))
-        return drawn.total - alike, drawn.total**2 - (drawn.margin**2).sum(axis=0)
-
-    return sums
+    return partial(_unlike, _given(answered))
 
 
 def apart_by(distances: NDArray[np.float64]) -> Disagreement:
@@ -137,14 +133,7 @@ def apart_by(distances: NDArray[np.float64]) -> Disagreement:
     def prepared(answered: Answered) -> Callable[[Weighted], Sums]:
         shape = (answered.items, answered.rater_count)
         along = [(size, _product(answered.item, answered.rater, shape, u[answered.kind])) for size, u in axes]
-
-        def sums(drawn: Weighted) -> Sums:
-            observed = np.zeros(len(drawn.total))
-            for size, placed in along:
-                observed += size * _over_items(drawn, placed(drawn.rater))
-            return observed, np.einsum("kd,kd->d", drawn.margin, distances @ drawn.margin)
-
-        return sums
+        return partial(_along, along, distances)
 
     return prepared
 
@@ -155,6 +144,14 @@ def chance_corrected(
     """Return 1 − (n − 1) Σ o δ² / Σ n n′ δ²; nan where all answers are alike (δ² up to 1, so all but rounding)."""
     defined = (expected > 1e-28 * total**2) & (total > 1)
     return np.where(defined, 1 - (total - 1) * observed / np.where(defined, expected, 1.0), np.nan)
+
+
+def _alphas(
+    answered: Answered, sums: Callable[[Weighted], Sums], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return α of a block of replicates."""
+    drawn = _weighted(answered, np.ascontiguousarray(weights.T))
+    return chance_corrected(*sums(drawn), drawn.total)
 
 
 def _answered(answers: LongAnswers, kind: NDArray[np.integer], kinds: int) -> Answered:
@@ -254,9 +251,7 @@ def _over_items(drawn: Weighted, sums: NDArray[np.float64]) -> NDArray[np.float6
     return np.asarray(np.einsum("id,id,id->d", drawn.factor, sums, sums), np.float64)
 
 
-def _between(
-    answered: Answered, drawn: Weighted, places: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _between(answered: Answered, places: NDArray[np.float64], drawn: Weighted) -> Sums:
     """Return the two sums for δ² = (x − x′)², the positions being ``places`` (kinds, replicates or 1)."""
     centre = (drawn.margin * places).sum(axis=0) / np.where(drawn.total > 0, drawn.total, 1.0)
     away = places - centre  # (kinds, replicates): about the mean, so that little cancels
@@ -265,6 +260,25 @@ def _between(
     met = _over_items(drawn, answered.by_use(moved))
     met -= np.einsum("ud,ud,ud->d", drawn.use_factor, moved, moved)
     return 2 * (spread - met), 2 * (drawn.total * spread - (drawn.margin * away).sum(axis=0) ** 2)
+
+
+def _between_middles(answered: Answered, drawn: Weighted) -> Sums:
+    middle = np.cumsum(drawn.margin, axis=0) - drawn.margin / 2
+    return _between(answered, middle / np.where(drawn.total > 0, drawn.total, 1.0), drawn)
+
+
+def _unlike(by_value: list[Product], drawn: Weighted) -> Sums:
+    alike = -drawn.copies
+    for own in by_value:
+        alike += _over_items(drawn, own(drawn.rater))
+    return drawn.total - alike, drawn.total**2 - (drawn.margin**2).sum(axis=0)
+
+
+def _along(along: list[tuple[float, Product]], distances: NDArray[np.float64], drawn: Weighted) -> Sums:
+    observed = np.zeros(len(drawn.total))
+    for size, placed in along:
+        observed += size * _over_items(drawn, placed(drawn.rater))
+    return observed, np.einsum("kd,kd->d", drawn.margin, distances @ drawn.margin)
 
 
 def _given(answered: Answered) -> list[Product]:
@@ -290,8 +304,7 @@ def _product(
 ) -> Product:
     values = np.ones(len(rows)) if entries is None else entries
     if len(rows) < _DENSE * shape[0] * shape[1]:
-        thin = sparse.csr_array((values, (rows, columns)), shape=shape)
-        return lambda right: np.asarray(thin @ right)
+        return Product(sparse.csr_array((values, (rows, columns)), shape=shape))
     full = np.zeros(shape)
     full[rows, columns] = values
-    return lambda right: full @ right
+    return Product(full)

@@ -9,13 +9,15 @@ forms in z. Proportions of two different answers, and items with more answers, a
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from beholder.stats.agreement.answers import LongAnswers
-from beholder.stats.agreement.resampled_agreement import OfWeights
+from beholder.stats.agreement.resampled_agreement import InBlocks
+from beholder.stats.each import Map
 
 Numbers = NDArray[np.float64]
 
@@ -28,25 +30,22 @@ _FEWEST = 16  # replicates done at a time, however many items there are
 
 
 def on_pairs(
-    answers: LongAnswers, category: NDArray[np.integer], credit: Numbers, statistic: OfPairs
-) -> OfWeights:
+    answers: LongAnswers, category: NDArray[np.integer], credit: Numbers, statistic: OfPairs, *, each: Map = map
+) -> InBlocks:
     """Return a statistic of weighted raters from one of pairs.
 
     ``category`` (answers,) numbers the category of each answer, and ``credit`` (categories, categories) is what a
     pair counts, with 1 on the diagonal. Agreement is the mean over items with two raters, proportions are means
-    over items with one; nan where there is none.
+    over items with one; nan where there is none. ``each`` applies it to blocks of replicates.
     """
     parts = _by_answers(answers, np.asarray(category, np.int64), credit)
     step = max(_FEWEST, _BLOCK // max(part.rows for part in parts))
+    return InBlocks(partial(_of_weights, parts, statistic), step, each)
 
-    def of_weights(weights: Numbers) -> Numbers:
-        statistics = np.empty(len(weights))
-        for begin in range(0, len(weights), step):
-            drawn = np.ascontiguousarray(weights[begin : begin + step].T)  # (raters, block)
-            statistics[begin : begin + step] = statistic(*mean_pairs([part.sums(drawn) for part in parts]))
-        return statistics
 
-    return of_weights
+def _of_weights(parts: "list[_Single | _Two | _Several]", statistic: OfPairs, weights: Numbers) -> Numbers:
+    drawn = np.ascontiguousarray(weights.T)  # (raters, replicates)
+    return statistic(*mean_pairs([part.sums(drawn) for part in parts]))
 
 
 @dataclass(frozen=True, eq=False)

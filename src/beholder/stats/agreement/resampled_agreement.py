@@ -7,18 +7,37 @@ of every item to take the copies out. With all weights 1 both are the plain coun
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from beholder.errors import StatisticsError
 from beholder.stats.agreement.answers import LongAnswers
+from beholder.stats.each import Map
 from beholder.stats.estimate import Estimate
 from beholder.stats.intervals.bootstrap import effective_raters, method_name
 from beholder.stats.intervals.bootstrap_intervals import bca_interval
 
 OfWeights = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """A statistic of weighted raters: from (replicates, raters) to (replicates,); nan where it is undefined."""
+
+
+@dataclass(frozen=True, eq=False)
+class InBlocks:
+    """A statistic of weighted raters, computed for some replicates at a time, perhaps by several processes."""
+
+    of_block: OfWeights
+    """Can be sent to other processes."""
+    size: int
+    """Replicates of a block: it does not depend on who computes them, so neither do the last digits."""
+    each: Map = map
+
+    def __call__(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the statistic of every replicate."""
+        blocks = (weights[begin : begin + self.size] for begin in range(0, len(weights), self.size))
+        return np.concatenate(list(self.each(self.of_block, blocks)))
+
 
 _MOST_GROUPS = 200  # groups of raters left out in turn
 
