@@ -1,7 +1,10 @@
 """Distances of sets in shards equal those of the whole sets."""
 
+import gc
+import weakref
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
@@ -16,9 +19,11 @@ from beholder.distances.shards.frechet import frechet_infinity_of_shards, freche
 from beholder.distances.shards.kernel import kernel_of_shards, kernel_subsets_of_shards
 from beholder.distances.shards.moments import merge, shard_moments
 from beholder.distances.shards.neighbours import neighbours_of_shards
-from beholder.distances.shards.shard import FeatureFile, Held
-from beholder.errors import StatisticsError
+from beholder.distances.shards.shard import FeatureFile, FileRows, Held, rows_of_file
+from beholder.errors import StatisticsError, UserError
 
+Part = TypeVar("Part")
+Answer = TypeVar("Answer")
 Vectors = NDArray[Any]
 
 
@@ -96,6 +101,63 @@ def test_moments_merge_in_any_grouping() -> None:
     assert merged.images == 90
     assert merged.mean == pytest.approx(features.mean(axis=0), rel=1e-13)
     assert merged.products / 89 == pytest.approx(np.cov(features, rowvar=False), rel=1e-12)
+
+
+class Counted:
+    """Applies functions as ``map`` does, and counts the answers that are still in memory."""
+
+    def __init__(self) -> None:
+        self.most = self.answers = 0
+
+    def __call__(self, function: Callable[[Part], Answer], parts: Iterable[Part], /) -> Iterator[Answer]:
+        alive: list[weakref.ref[object]] = []
+        for part in parts:
+            answer = function(part)
+            if not isinstance(answer, int | tuple | np.ndarray):  # of which none has matrices of dims × dims
+                alive.append(weakref.ref(answer))
+                self.answers += 1
+            gc.collect()
+            self.most = max(self.most, sum(reference() is not None for reference in alive))
+            yield answer
+
+
+@pytest.mark.parametrize("shards", [5, 20])
+def test_few_answers_are_held_whatever_the_number_of_shards(shards: int) -> None:
+    real, generated = np.split(vectors(8 * shards, 4, 1), shards), np.split(vectors(120 * shards, 4, 2), shards)
+    sets = [Held(part) for part in real], [Held(part) for part in generated]
+    plain, infinite = Counted(), Counted()
+    frechet_of_shards(*sets, each=plain)
+    assert plain.answers == 2 * shards
+    assert plain.most <= 3  # the sum, the answer before, and the one that comes
+    frechet_infinity_of_shards(*sets, rng=np.random.default_rng(0), each=infinite)
+    assert infinite.answers == 4 * shards
+    assert infinite.most <= 3
+
+
+def test_small_shards_are_joined_for_moments() -> None:
+    real, generated = SETS["more images than dims"]  # 12 dims: an answer is as large as 24 images
+    counted = Counted()
+    shards = [[Held(part) for part in np.split(features, 100)] for features in (real, generated)]  # of 6 and 7
+    assert_close(frechet_of_shards(*shards, each=counted), frechet(real, generated))
+    assert counted.answers == 25 + 25
+
+
+def test_rows_of_a_file(tmp_path: Path) -> None:
+    real, generated = (features.astype(np.float32) for features in SETS["more images than dims"])
+    np.save(tmp_path / "both.npy", np.concatenate([generated, real]))
+    rows = np.arange(700, 1300)
+    shards = rows_of_file(tmp_path / "both.npy", rows, 12, 250)
+    assert [shard.rows for shard in shards] == [range(700, 950), range(950, 1200), range(1200, 1300)]
+    order = np.random.default_rng(0).permutation(700)
+    mixed = rows_of_file(tmp_path / "both.npy", order, 12, 300)
+    assert [shard.shape for shard in mixed] == [(300, 12), (300, 12), (100, 12)]
+    assert np.concatenate([shard() for shard in mixed]).tobytes() == generated[order].tobytes()
+    assert_close(frechet_of_shards(shards, mixed), frechet(real, generated))
+
+
+def test_a_file_that_a_machine_does_not_reach(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="one that all machines reach"):
+        FileRows(tmp_path / "absent.npy", range(3), 2)()
 
 
 def test_shards_in_files(tmp_path: Path) -> None:
