@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from beholder.api.compare_sets import USUAL, Report, SetDistance, choose_distances, compare_sets
+from beholder.api.compare_sets import USUAL, SetDistance, choose_distances, compare_sets
+from beholder.api.encoded_sets import Report
 from beholder.api.inputs import Images
 from beholder.distances.aliases import resolve_distances
 from beholder.distances.catalogue import Sets, compute_distances

@@ -1,6 +1,5 @@
 """Distances of sets in shards equal those of the whole sets."""
 
-import gc
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -33,7 +32,7 @@ def vectors(images: int, dims: int, seed: int, shift: float = 0.0) -> Vectors:
 
 
 def cut(features: Vectors, *edges: int) -> list[Held]:
-    return [Held(part) for part in np.split(features, list(edges))]
+    return [Held(part) for part in np.split(features, sorted(edges))]
 
 
 def assert_close(first: Distance, second: Distance) -> None:
@@ -58,10 +57,17 @@ SETS: dict[str, tuple[Vectors, Vectors]] = {
 }
 
 
-@pytest.mark.parametrize("name", SETS)
+UNEQUAL: dict[str, tuple[Vectors, Vectors]] = {
+    "fewer real images than dims": (vectors(15, 20, 1), vectors(1300, 20, 2, 0.3)),
+    "fewer generated images than dims": (vectors(6700, 110, 1), vectors(105, 110, 2, 0.3)),
+}
+"""Sets of which the larger one is several shards, even joined."""
+
+
+@pytest.mark.parametrize("name", [*SETS, *UNEQUAL])
 def test_frechet(name: str) -> None:
-    real, generated = SETS[name]
-    shards = cut(real, 7, 7, 40), cut(generated, 99, 130)
+    real, generated = (SETS | UNEQUAL)[name]
+    shards = cut(real, 7, 7, 40, len(real) // 2), cut(generated, 99, 130, len(generated) // 2)
     assert_close(frechet_of_shards(*shards), frechet(real, generated))
     assert_close(
         frechet_infinity_of_shards(*shards, rng=np.random.default_rng(5)),
@@ -116,7 +122,6 @@ class Counted:
             if not isinstance(answer, int | tuple | np.ndarray):  # of which none has matrices of dims × dims
                 alive.append(weakref.ref(answer))
                 self.answers += 1
-            gc.collect()
             self.most = max(self.most, sum(reference() is not None for reference in alive))
             yield answer
 
@@ -169,8 +174,12 @@ def test_shards_in_files(tmp_path: Path) -> None:
 
 
 def test_too_few_images() -> None:
-    one = [Held(np.zeros((1, 3))), Held(np.zeros((0, 3)))]
-    with pytest.raises(StatisticsError, match="1 images in all shards"):
+    one, many = [Held(np.zeros((1, 3))), Held(np.zeros((0, 3)))], [Held(np.ones((9, 3)))] * 2
+    with pytest.raises(StatisticsError, match="1 real images; needed are at least 2; 1 generated images"):
         frechet_of_shards(one, one)
+    with pytest.raises(StatisticsError, match="1 images in all shards"):
+        frechet_of_shards(many, one)
+    with pytest.raises(StatisticsError, match="1 real and 18 generated images; needed are at least 2 of each"):
+        kernel_of_shards(one, many)
     with pytest.raises(StatisticsError, match="found 5, 1 and 1"):
         neighbours_of_shards(one, one)

@@ -3,7 +3,8 @@
 Three passes over the shards: moments; where a covariance is singular, factors of it; and the influence of every
 image, for the confidence interval. Answers are added up as they come: whatever the number of shards, a few
 matrices of dims × dims are held (two for each size of FD∞), and 8 bytes per image. Small shards are joined, so
-that an answer is no larger than the features that it is made of.
+that an answer is no larger than the features that it is made of; two sets that are one such shard each are
+compared at once, in one task.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,12 +20,20 @@ from beholder.distances.frechet import (
     Moments,
     Stretches,
     combined,
+    frechet,
     influence,
     stretches_of_covariances,
     stretches_of_factors,
     triangle,
 )
-from beholder.distances.frechet_infinity import LEAST, POINTS, frechet_of_sizes, line_through, subset_sizes
+from beholder.distances.frechet_infinity import (
+    LEAST,
+    POINTS,
+    frechet_infinity,
+    frechet_of_sizes,
+    line_through,
+    subset_sizes,
+)
 from beholder.distances.result import JACKKNIFE, Distance, normal_quantile, standard_error
 from beholder.distances.shards.moments import SetMoments, merge, shard_moments, shard_triangle, triangle_of
 from beholder.distances.shards.shard import Joined, Map, Shard, joined, sizes_of
@@ -54,6 +63,8 @@ def frechet_of_shards(
     """
     z = normal_quantile(level)
     real, generated = _fit_for_matrices(real, 1, each), _fit_for_matrices(generated, 1, each)
+    if len(real) == len(generated) == 1:
+        return next(each(partial(_at_once, level=level), [(real[0], generated[0])]))
     first, second = _moments(real, each), _moments(generated, each)
     stretches = _stretches(real, generated, first.moments(), second.moments(), each)
     value = combined(first.moments(), second.moments(), stretches.root_trace)
@@ -90,11 +101,15 @@ def frechet_infinity_of_shards(
 ) -> Distance:
     """Return what :func:`beholder.distances.frechet_infinity.frechet_infinity` returns, from the same subsets."""
     z = normal_quantile(level)
+    groups = [_fit_for_matrices(shards, points, each) for shards in (real, generated)]
+    if len(groups[0]) == len(groups[1]) == 1:
+        extrapolated = partial(_extrapolated_at_once, rng=rng, points=points, level=level)
+        return next(each(extrapolated, [(groups[0][0], groups[1][0])]))
     plain = frechet_of_shards(real, generated, level=level, each=each)
     if plain.generated < LEAST:
         raise StatisticsError(f"FD∞: {plain.generated} generated images; needed are at least {LEAST}")
     sizes = subset_sizes(plain.generated, points)
-    values = _by_size(real, generated, sizes, rng.permutation(plain.generated), each)
+    values = _by_size(real, groups[1], sizes, rng.permutation(plain.generated), each)
     intercept, error = line_through(1 / sizes, values)
     reach = z * float(np.hypot(error, (plain.high - plain.value) / z))
     return Distance(
@@ -109,6 +124,17 @@ def frechet_infinity_of_shards(
         dims=plain.dims,
         settings={"points": points, "smallest": int(sizes[0])},
     )
+
+
+def _at_once(pair: tuple[Shard, Shard], level: float) -> Distance:
+    """Return the distance of two sets that are no larger than their matrices."""
+    return frechet(pair[0](), pair[1](), level=level)
+
+
+def _extrapolated_at_once(
+    pair: tuple[Shard, Shard], rng: np.random.Generator, points: int, level: float
+) -> Distance:
+    return frechet_infinity(pair[0](), pair[1](), rng=rng, points=points, level=level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +160,6 @@ def _by_size(
     root = _factor(real, first, each) if upper is None else upper  # (rank, dims)
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
-    generated = _fit_for_matrices(generated, len(sizes), each)
     edges = np.concatenate([[0], np.cumsum([shard.shape[0] for shard in generated])])
     tasks = ((shard, place[a:z]) for shard, (a, z) in zip(generated, pairwise(edges.tolist()), strict=True))
     few = int(max([size for size in sizes if size <= len(root)], default=0))
@@ -185,11 +210,11 @@ def _steps(task: tuple[Shard, NDArray[np.int64]], sizes: NDArray[np.int64], few:
 
 def _fit_for_matrices(shards: Sequence[Shard], matrices: int, each: Map) -> list[Joined]:
     """Return the shards joined to 2 · matrices · dims images: in single precision the bytes of the matrices."""
-    return joined(shards, sizes_of(shards, each), 2 * matrices * shards[0].shape[1]) if shards else []
+    return joined(shards, sizes_of(shards, each), 2 * matrices * shards[0].shape[1])
 
 
 def _moments(shards: Sequence[Shard], each: Map) -> SetMoments:
-    merged = merge(each(_shard_moments, shards)) if shards else SetMoments(0, np.zeros(0), np.zeros((0, 0)))
+    merged = merge(each(_shard_moments, shards))
     if merged.images < 2:
         raise StatisticsError(f"Fréchet distance: {merged.images} images in all shards; needed are at least 2")
     return merged

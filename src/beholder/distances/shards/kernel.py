@@ -14,6 +14,7 @@ from beholder.distances.kernel_sums import KernelSums, own_values, sums_between,
 from beholder.distances.mmd import mmd_of_sums
 from beholder.distances.result import Distance, normal_quantile
 from beholder.distances.shards.shard import Map, Shard, sizes_of
+from beholder.errors import StatisticsError
 
 Pair = tuple[Shard, Shard, int, int]
 """Two shards, and their numbers."""
@@ -25,6 +26,9 @@ def kernel_of_shards(
     """Return what :func:`beholder.distances.kernel.kernel_distance` returns of the sets."""
     z = normal_quantile(level)
     sizes = sizes_of(real, each), sizes_of(generated, each)
+    if min(sum(sizes[0]), sum(sizes[1])) < 2:
+        counts = f"{sum(sizes[0])} real and {sum(sizes[1])} generated images"
+        raise StatisticsError(f"kernel distance: {counts}; needed are at least 2 of each")
     forward, backward = ([np.zeros((size, 1)) for size in of_set] for of_set in sizes)
     for (i, j), outward, inward in each(_across, _pairs(real, generated)):
         forward[i] += outward
