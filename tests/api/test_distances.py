@@ -11,8 +11,8 @@ from PIL import Image
 from tests.engines.pickling import PicklingEngine
 
 import beholder as bh
-from beholder.api import encoded_sets
-from beholder.api.compare_sets import choose_distances, compare_sets
+from beholder.api.sets import encoded_sets
+from beholder.api.sets.compare_sets import choose_distances, compare_sets
 from beholder.distances.frechet import frechet
 from beholder.distances.kernel import kernel_distance
 from beholder.errors import ImageError, StatisticsError, UserError

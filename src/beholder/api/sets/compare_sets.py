@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from beholder.api.encoded_sets import EncodedSet, Report, SetEncoder, load_by_name
 from beholder.api.inputs import Images, sources_of
+from beholder.api.sets.encoded_sets import EncodedSet, Report, SetEncoder, load_by_name
 from beholder.distances.aliases import NamedDistances, resolve_distances
 from beholder.distances.catalogue import DISTANCES, Direction, Sets, compute_distances
 from beholder.distances.cautions import cautions
