@@ -81,10 +81,10 @@ def equal_bytes(images: Sequence[ImageSource]) -> None:
     with tempfile.TemporaryDirectory() as room, open_engine("ray", workers=2) as engine:
         scores = score_in_shards(engine, images, prompts, Judges(scorers=SCORERS))
         encoded = encode_in_shards(engine, images, NamedEncoder(ENCODER), Path(room))
-        sharded = np.concatenate([file() for file in encoded.files])
-        half = len(encoded.files) // 2
-        by_ray = frechet_of_shards(encoded.files[:half], encoded.files[half:], each=engine.map)
-        here = frechet_of_shards(encoded.files[:half], encoded.files[half:])
+        sharded = np.concatenate([shard() for shard in encoded.shards])
+        half = len(encoded.shards) // 2
+        by_ray = frechet_of_shards(encoded.shards[:half], encoded.shards[half:], each=engine.map)
+        here = frechet_of_shards(encoded.shards[:half], encoded.shards[half:])
     same = all(scores.values[name].tobytes() == direct.values[name].tobytes() for name in SCORERS)
     print(f"{len(images):,} images: scores equal to the byte: {same}")
     differing = (sharded != vectors).any(axis=1).sum()

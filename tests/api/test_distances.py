@@ -1,5 +1,7 @@
 """Distances in Python: equal to the distances themselves, over images of any kind and over own features."""
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -9,11 +11,14 @@ from PIL import Image
 from tests.engines.pickling import PicklingEngine
 
 import beholder as bh
-from beholder.api.compare_sets import choose_distances, compare_sets
+from beholder.api.sets import encoded_sets
+from beholder.api.sets.compare_sets import choose_distances, compare_sets
 from beholder.distances.frechet import frechet
 from beholder.distances.kernel import kernel_distance
 from beholder.errors import ImageError, StatisticsError, UserError
+from beholder.models.encoders import pixel
 from beholder.models.encoders.catalogue import load_encoder
+from beholder.models.encoders.named import load_once
 
 
 @pytest.fixture
@@ -76,13 +81,51 @@ class TestImages:
         )
         assert "far: broken images were skipped: 1 generated, 0 real" in measured.notes
 
-    def test_an_engine_gives_the_same(self, sets: Path, tmp_path: Path) -> None:
-        chosen = choose_distances(("frechet", "kernel"), encoder="pixel")
-        both = [
-            compare_sets(("real", sets / "real"), {"far": sets / "far"}, chosen, features=folder, engine=engine)
-            for folder, engine in ((None, None), (tmp_path / "features", PicklingEngine()))
-        ]
-        assert both[0] == both[1]
+    def test_an_engine_gives_the_same(
+        self, sets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    ) -> None:
+        monkeypatch.setattr(pixel, "SIDE", 4)  # 48 dims
+        monkeypatch.setattr(encoded_sets, "ROWS_OF_A_SHARD", 100)  # more than the 96 that such matrices are
+        load_once.cache_clear()
+        request.addfinalizer(load_once.cache_clear)
+        rng = np.random.default_rng(1)
+        for name in ("real", "near"):
+            for place in range(12, 160):
+                Image.fromarray(rng.integers(0, 256, (8, 8, 3), np.uint8)).save(sets / name / f"{place:03d}.png")
+            # A copy: rows of the file that do not lie one after the other.
+            (sets / name / "copy.png").write_bytes((sets / name / "03.png").read_bytes())
+        names = ("frechet", "frechet_infinity", "kernel", "prdc", "authenticity", "vendi")
+        chosen, engine = choose_distances(names, encoder="pixel"), PicklingEngine()
+        direct, by_engine = (
+            compare_sets(("real", sets / "real"), {"near": sets / "near"}, chosen, features=folder, engine=each)
+            for folder, each in ((None, None), (tmp_path / "features", engine))
+        )
+        assert [row.distance.name for row in direct] == [row.distance.name for row in by_engine]
+        assert len(direct) == 9
+        for first, second in zip(direct, by_engine, strict=True):
+            figures = [(d.value, d.low, d.high) for d in (first.distance, second.distance)]
+            assert figures[1] == pytest.approx(figures[0], rel=1e-9, abs=1e-12), first.distance.name
+            if first.distance.name not in ("frechet", "frechet_infinity", "kernel"):
+                assert figures[1] == figures[0], first.distance.name
+            assert replace(first, distance=second.distance) == second
+        shared = {"_shard_moments", "_influence", "_extrapolated_at_once", "_across", "_near", "_met"}
+        assert shared <= engine.functions
+
+    def test_broken_images_of_an_engine(self, sets: Path, tmp_path: Path) -> None:
+        (sets / "far" / "broken.png").write_bytes(b"no image")
+        chosen = choose_distances(("kernel",), encoder="pixel")
+        compare = partial(
+            compare_sets,
+            ("real", sets / "real"),
+            {"far": sets / "far"},
+            chosen,
+            features=tmp_path / "features",
+            engine=PicklingEngine(),
+        )
+        with pytest.raises(ImageError, match=r"broken\.png: .*(.|\n)*--skip-broken"):
+            compare()
+        (row,) = compare(skip_broken=True)
+        assert (row.skipped_real, row.skipped_generated, row.distance.generated) == (0, 1, 12)
 
 
 class TestOwnFeatures:

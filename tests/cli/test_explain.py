@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Callable
+from contextlib import nullcontext
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
+from tests.engines.pickling import PicklingEngine
 
 from beholder.models.rich_feedback.model import RichFeedbackModel
 from beholder.models.rich_feedback.settings import (
@@ -21,6 +24,8 @@ from beholder.models.rich_feedback.settings import (
 )
 from beholder.models.weights.checkpoint import Record, save_checkpoint
 from beholder.tables.provenance import Plain
+
+explain_command = import_module("beholder.cli.explain")
 
 Run = Callable[..., Any]
 
@@ -110,3 +115,17 @@ def test_broken_images_are_left_out_if_asked_for(run: Run, room: Path, tmp_path:
     ran = run(*call, "--skip-broken")
     assert ran.code == 0
     assert "1 broken image left out" in ran.err
+
+
+def test_an_engine_keeps_what_is_done(
+    run: Run, room: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engines = [PicklingEngine(), PicklingEngine()]
+    opened = iter(engines)
+    monkeypatch.setattr(explain_command, "open_engine", lambda *_, **__: nullcontext(next(opened)))
+    command = ("explain", room / "one.png", "--model", room / "m", "--prompt", "a cat", "--json")
+    by_engine = (*command, "--engine", "ray", "--keep", tmp_path / "keep")
+    first, second = run(*by_engine), run(*by_engine)
+    assert [engine.done for engine in engines] == [2, 1]  # the hash and the shard, then the hash alone
+    monkeypatch.undo()
+    assert first.out == second.out == run(*command).out

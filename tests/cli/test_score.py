@@ -6,6 +6,8 @@ import os
 os.environ["HF_HUB_OFFLINE"] = "1"
 
 from collections.abc import Callable
+from contextlib import nullcontext
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,11 @@ import pytest
 import torch
 import transformers
 from PIL import Image
+from tests.engines.pickling import PicklingEngine
+
+from beholder.scorers.shards.in_shards import SHARD
+
+score_command = import_module("beholder.cli.score")
 
 Run = Callable[..., Any]
 
@@ -125,3 +132,22 @@ def test_prompts_go_by_either_column(run: Run, room: Path, tmp_path: Path, colum
 def test_a_scorer_by_the_name_of_its_paper(run: Run, room: Path) -> None:
     ran = run("score", room / "mine", "--scorer", "CLIPScore", "--prompt", "a")
     assert "CLIPScore: clip-score" in ran.err
+
+
+def test_a_stopped_run_of_an_engine_goes_on(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    images = tmp_path / "images.npy"
+    np.save(images, rng.integers(0, 256, (SHARD + 5, 8, 8, 3), np.uint8))
+    engines = [PicklingEngine(most=2), PicklingEngine()]
+    opened = iter(engines)
+    monkeypatch.setattr(score_command, "open_engine", lambda *_, **__: nullcontext(next(opened)))
+    command = ("score", images, "--scorer", "sharpness", "--json")
+    by_engine = (*command, "--engine", "ray", "--keep", tmp_path / "keep")
+    assert run(*by_engine).code != 0
+    resumed = run(*by_engine)
+    assert [engine.done for engine in engines] == [2, 2]  # the hashes and a shard each
+    monkeypatch.undo()
+    assert resumed.out == run(*command).out
+    refused = run(*command, "--keep", tmp_path / "keep")
+    assert refused.code == 2
+    assert "give --engine ray too" in refused.err

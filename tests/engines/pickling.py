@@ -13,11 +13,14 @@ class PicklingEngine:
 
     def __init__(self, most: int | None = None) -> None:
         self.done = 0
+        self.functions: set[str] = set()
+        """Names of the functions that were applied."""
         self._most = most
 
     def map(self, function: Callable[[Part], Answer], parts: Iterable[Part], /) -> Iterator[Answer]:
         """Yield the answers in order; stop as a killed process would after ``most`` parts."""
         sent = pickle.dumps(function)
+        self.functions.add(getattr(getattr(function, "func", function), "__name__", ""))
         for part in parts:
             if self._most is not None and self.done >= self._most:
                 raise KeyboardInterrupt

@@ -10,8 +10,10 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from PIL import Image
 from tests.engines import gpu_driver
+from tests.engines.pickling import PicklingEngine
 
 from beholder.distances.frechet import frechet
 from beholder.distances.shards.encode import encode_in_shards
@@ -19,10 +21,11 @@ from beholder.distances.shards.frechet import frechet_of_shards
 from beholder.distances.shards.shard import FeatureFile
 from beholder.engines.engine import Engine, LocalEngine, open_engine
 from beholder.errors import ImageError, UserError
-from beholder.images.sources import find_images
+from beholder.images.sources import ImageFile, find_images
+from beholder.models.encoders import pixel
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.encode import encode
-from beholder.models.encoders.named import NamedEncoder
+from beholder.models.encoders.named import NamedEncoder, load_once
 from beholder.scorers.catalogue import load_scorer
 from beholder.scorers.score import score
 from beholder.scorers.shards.in_shards import SHARD, Judges, score_in_shards
@@ -100,13 +103,46 @@ def test_equal_features_and_distance(ray_engine: Engine, pictures: Path, tmp_pat
     values = []
     for name, engine in (("local", LocalEngine()), ("ray", ray_engine)):
         encoded = encode_in_shards(engine, images, NamedEncoder(ENCODER), tmp_path / name)
-        assert np.concatenate([file() for file in encoded.files]).tobytes() == direct.tobytes()
-        shards = [FeatureFile(tmp_path / name / f"few-{number}.npy") for number in range(len(encoded.files))]
-        for shard, file in zip(shards, encoded.files, strict=True):
-            np.save(shard.path, file()[:, :8])
+        assert np.concatenate([shard() for shard in encoded.shards]).tobytes() == direct.tobytes()
+        shards = [FeatureFile(tmp_path / name / f"few-{number}.npy") for number in range(len(encoded.shards))]
+        for shard, whole_shard in zip(shards, encoded.shards, strict=True):
+            np.save(shard.path, whole_shard()[:, :8])
         values.append(frechet_of_shards(shards, shards[:2], each=engine.map).value)
     whole = frechet(direct[:, :8], direct[: 2 * SHARD, :8]).value
     assert values == pytest.approx([whole, whole], rel=1e-9, abs=1e-12)
+
+
+class BatchesMatter:
+    """Features that depend on how many images a network sees together, as the last digits of real ones do."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.original = pixel._flatten
+        monkeypatch.setattr(pixel, "_flatten", self)
+
+    def __call__(self, images: NDArray[np.float32]) -> NDArray[np.float32]:
+        return self.original(images) + np.float32(len(images))
+
+
+def test_copies_are_encoded_once_as_in_one_process(
+    pictures: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    BatchesMatter(monkeypatch)
+    load_once.cache_clear()
+    request.addfinalizer(load_once.cache_clear)
+    (tmp_path / "broken.png").write_bytes(b"no image")
+    good, bad = list(find_images(str(pictures))), find_images(str(tmp_path))[0]
+    gone = ImageFile("gone.png", tmp_path / "gone.png")
+    images = [*good[:40], good[3], bad, *good[40:150], good[140], gone, good[141], bad, *good[150:], *good[:9]]
+    direct = encode(images, load_encoder(ENCODER), skip_broken=True, workers=1)
+    engine = PicklingEngine()
+    encoded = encode_in_shards(engine, images, NamedEncoder(ENCODER), tmp_path / "shards", skip_broken=True)
+    vectors = np.concatenate([shard() for shard in encoded.shards])
+    assert vectors.tobytes() == np.asarray(direct.vectors).tobytes()
+    assert [shard.shape[0] for shard in encoded.shards] == [SHARD, SHARD, encoded.images - 2 * SHARD]
+    assert encoded.broken == tuple(f"{image.name}: {image.reason}" for image in direct.broken)
+    assert len(encoded.broken) == 3
+    with pytest.raises(ImageError, match=r"gone\.png: no such file"):
+        encode_in_shards(PicklingEngine(), images, NamedEncoder(ENCODER), tmp_path / "shards")
 
 
 def test_a_stopped_run_goes_on(pictures: Path, tmp_path: Path) -> None:
@@ -131,7 +167,7 @@ def test_a_stopped_run_goes_on(pictures: Path, tmp_path: Path) -> None:
         score_in_shards(Stopping(), images, prompts, judges, folder=tmp_path)
     counting = Counting()
     resumed = score_in_shards(counting, images, prompts, judges, folder=tmp_path)
-    assert counting.done == 2  # of three shards
+    assert counting.done == 3  # the hashes of all, and two of three shards
     direct = score_in_shards(LocalEngine(), images, prompts, judges)
     assert resumed.values["sharpness"].tobytes() == direct.values["sharpness"].tobytes()
 

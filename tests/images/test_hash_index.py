@@ -9,7 +9,7 @@ import pytest
 from beholder.images import hash_index
 from beholder.images.hash_index import HashIndex, stamp_of
 from beholder.images.sources import ImageFile
-from beholder.models.encoders.encode import identify_all
+from beholder.models.encoders.identify import identify_all
 
 
 @pytest.fixture

@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from beholder.api.compare_sets import USUAL, Report, SetDistance, choose_distances, compare_sets
 from beholder.api.inputs import Images
+from beholder.api.sets.compare_sets import USUAL, SetDistance, choose_distances, compare_sets
+from beholder.api.sets.encoded_sets import Report
 from beholder.distances.aliases import resolve_distances
 from beholder.distances.catalogue import Sets, compute_distances
 from beholder.distances.cautions import cautions

@@ -86,15 +86,19 @@ def explain_by(
     progress: Progress | None = None,
     engine: Engine | None = None,
     device: str | None = None,
+    keep: Path | None = None,
 ) -> Explanations:
     """Predict the same by loaded models, for images that were looked up.
 
-    An ``engine`` loads the models itself, in its workers, on their ``device``.
+    An ``engine`` loads the models itself, in its workers, on their ``device``; feedback on shards that are done is
+    kept in the folder ``keep``, if one is given.
     """
     if engine is not None:
         folders = tuple(Path(member.name).resolve() for member in members)
         models = NamedModels(folders, device, study and study.resolve(), background_of(study, background))
-        return explain_in_shards(engine, pictures, prompts, models, skip_broken=skip_broken, progress=progress)
+        return explain_in_shards(
+            engine, pictures, prompts, models, folder=keep, skip_broken=skip_broken, progress=progress
+        )
     return explain_all(
         pictures,
         prompts,

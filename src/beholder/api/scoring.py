@@ -153,10 +153,12 @@ def score_by(
     progress: Progress | None = None,
     engine: Engine | None = None,
     judges: Judges | None = None,
+    keep: Path | None = None,
 ) -> list[Scored]:
     """Score images by several scorers, in their order: each image is decoded once for all of them.
 
-    With an ``engine``, its workers score the images in shards; ``judges`` then name the same scorers.
+    With an ``engine``, its workers score the images in shards; ``judges`` then name the same scorers, and scores
+    of shards that are done are kept in the folder ``keep``, if one is given.
     """
 
     companions = {scorer.name: companion for scorer in scorers if (companion := companion_of(scorer.name))}
@@ -169,7 +171,9 @@ def score_by(
     def scored(images: Sequence[ImageSource], texts: Sequence[str | None]) -> Scores:
         if engine is not None and judges is not None:
             everyone = replace(judges, scorers=(*judges.scorers, *(scorer.name for scorer in added)))
-            return score_in_shards(engine, images, texts, everyone, skip_broken=skip_broken, progress=progress)
+            return score_in_shards(
+                engine, images, texts, everyone, folder=keep, skip_broken=skip_broken, progress=progress
+            )
         return score_all(
             images,
             texts,

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from beholder.api.compare_sets import USUAL, SetDistance, choose_distances, compare_sets
+from beholder.api.sets.compare_sets import USUAL, SetDistance, choose_distances, compare_sets
 from beholder.cli.options import background_option, engine_options
 from beholder.cli.output import show_json, show_table
 from beholder.cli.progress import progress_report

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from beholder.cli.options import background_option, engine_options
+from beholder.cli.options import background_option, engine_options, keep_option
 from beholder.cli.output import WIDE, show_json
 from beholder.cli.progress import progress_bar
 from beholder.cli.prompts import read_prompts
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 @background_option(None)
 @click.option("--device", help="Where networks run: cpu, cuda, mps. Left out: the fastest there is.")
 @engine_options
+@keep_option
 @click.option("--skip-broken", is_flag=True, help="Leave broken images out, and say how many.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, heatmaps in a few numbers.")
 def explain_images(
@@ -73,6 +74,7 @@ def explain_images(
     address: str | None,
     workers: int | None,
     gpus: float | None,
+    keep: Path | None,
     *,
     skip_broken: bool,
     as_json: bool,
@@ -106,6 +108,7 @@ def explain_images(
             progress=progress,
             engine=opened if engine != "local" else None,
             device=device,
+            keep=keep,
         )
     if out:
         write_page(out, explanations.explained, [member.identity for member in members], ground)

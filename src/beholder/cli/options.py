@@ -62,6 +62,23 @@ def cluster_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
+def keep_option(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the option for the folder in which an engine's shards are kept, as ``keep``."""
+
+    @click.option(
+        "--keep",
+        type=click.Path(path_type=Path, file_okay=False),
+        help="Folder for shards that are done: a run that was stopped goes on with the rest. Needs an engine.",
+    )
+    @functools.wraps(command)
+    def checked(*, keep: Path | None, engine: str, **others: object) -> None:
+        if keep is not None and engine == "local":
+            raise click.UsageError("--keep is for the shards of an engine: give --engine ray too")
+        command(keep=keep, engine=engine, **others)
+
+    return checked
+
+
 def database_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options for the database of a command, which gets its address as ``database``, or ``None``."""
 

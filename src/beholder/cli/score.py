@@ -7,7 +7,7 @@ import click
 import numpy as np
 
 from beholder.api.scoring import Scored, score_by
-from beholder.cli.options import background_option, engine_options
+from beholder.cli.options import background_option, engine_options, keep_option
 from beholder.cli.output import show_json, show_table
 from beholder.cli.progress import progress_bar
 from beholder.cli.prompts import read_prompts
@@ -67,6 +67,7 @@ from beholder.stats.prediction.calibration import Calibration
 @background_option()
 @click.option("--device", help="Where networks run: cpu, cuda, mps. Left out: the fastest there is.")
 @engine_options
+@keep_option
 @click.option("--skip-broken", is_flag=True, help="Leave broken images out, and say how many.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def score_images(
@@ -84,6 +85,7 @@ def score_images(
     address: str | None,
     workers: int | None,
     gpus: float | None,
+    keep: Path | None,
     *,
     skip_broken: bool,
     as_json: bool,
@@ -128,6 +130,7 @@ def score_images(
             progress=progress,
             engine=opened if engine != "local" else None,
             judges=judges,
+            keep=keep,
         )
     show = _show_json if as_json else _show
     show(scored)

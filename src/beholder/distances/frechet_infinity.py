@@ -11,7 +11,7 @@ image.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -77,14 +77,24 @@ def frechet_by_size(real: Features, generated: Features, sizes: NDArray[np.int64
     """Return FD of all real images and the first n generated ones, for each n of ``sizes`` (ascending)."""
     first = moments(real)
     root = _factor(real, first.mean, first.covariance)  # (rank, dims)
-    at_once = max(AT_ONCE // (8 * len(root) ** 2), os.cpu_count() or 1)
+    nested = _nested(generated, sizes, first.mean, root)
+    return frechet_of_sizes(((first.spread + rest, inner) for rest, inner in nested), len(root))
+
+
+def frechet_of_sizes(parts: Iterable[tuple[float, Symmetric]], rank: int) -> NDArray[np.float64]:
+    """Return FD for each size from all of it but the roots, and the matrix of whose eigenvalues they are.
+
+    No more matrices of (rank, rank) are held at a time than their eigenvalues are computed of together.
+    """
+    at_once = max(AT_ONCE // (8 * rank**2), os.cpu_count() or 1)
     others, roots, waiting = list[float](), list[float](), list[Symmetric]()
-    for rest, inner in _nested(generated, sizes, first.mean, root):
-        others.append(first.spread + rest)
+    for rest, inner in parts:
+        others.append(rest)
         waiting.append(inner)
-        if len(waiting) == at_once or len(others) == len(sizes):
+        if len(waiting) == at_once:
             roots += sums_of_roots(waiting)
             waiting.clear()
+    roots += sums_of_roots(waiting)
     return np.asarray(np.array(others) - 2 * np.array(roots), np.float64)
 
 

@@ -1,7 +1,7 @@
 """Answers of shards that are kept on the disk: a run that was stopped goes on with the shards that are left."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,18 +20,19 @@ def map_kept(
     engine: Engine,
     function: Callable[[Part], Arrays],
     parts: Sequence[Part],
-    key: Callable[[Part], str],
+    keys: Callable[[], Iterable[str]],
     folder: Path | None,
 ) -> Iterator[Arrays]:
     """Yield the answers in order, from the folder where they are there, else from the engine.
 
-    ``key`` says for a part all that its answer depends on. Without a folder nothing is kept. Parts may be built
-    when they are looked at: no more than a few are held at a time.
+    ``keys`` returns for each part all that its answer depends on. Without a folder nothing is kept, and no keys
+    are asked for. Parts may be built when they are looked at: no more than a few are held at a time.
     """
     if folder is None:
         yield from engine.map(function, parts)
         return
-    files = [folder / f"{hashlib.sha256(key(part).encode()).hexdigest()[:32]}.npz" for part in parts]
+    folder.mkdir(parents=True, exist_ok=True)
+    files = [folder / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.npz" for key in keys()]
     missing = [place for place, file in enumerate(files) if not file.is_file()]
     fresh = engine.map(function, (parts[place] for place in missing))
     lacking = set(missing)

@@ -17,8 +17,9 @@ from beholder.images.formats import UndecodableError
 from beholder.images.hash_index import HashIndex
 from beholder.images.reading import MAX_WORKERS, BrokenImage, DecodedImage
 from beholder.images.sources import ImageSource
-from beholder.models.encoders.encode import EncoderKey, Features, encode_by, identify_all
+from beholder.models.encoders.encode import EncoderKey, Features, encode_by
 from beholder.models.encoders.encoder import Encoder, Vectors
+from beholder.models.encoders.identify import identify_all
 from beholder.scorers.planes import Planes
 from beholder.scorers.score_cache import ScoreFile, open_scores, score_key
 from beholder.scorers.scorer import Scorer, ScorerInput, planes_of

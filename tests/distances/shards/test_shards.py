@@ -1,7 +1,9 @@
 """Distances of sets in shards equal those of the whole sets."""
 
+import weakref
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
@@ -16,9 +18,11 @@ from beholder.distances.shards.frechet import frechet_infinity_of_shards, freche
 from beholder.distances.shards.kernel import kernel_of_shards, kernel_subsets_of_shards
 from beholder.distances.shards.moments import merge, shard_moments
 from beholder.distances.shards.neighbours import neighbours_of_shards
-from beholder.distances.shards.shard import FeatureFile, Held
-from beholder.errors import StatisticsError
+from beholder.distances.shards.shard import FeatureFile, FileRows, Held, rows_of_file
+from beholder.errors import StatisticsError, UserError
 
+Part = TypeVar("Part")
+Answer = TypeVar("Answer")
 Vectors = NDArray[Any]
 
 
@@ -28,7 +32,7 @@ def vectors(images: int, dims: int, seed: int, shift: float = 0.0) -> Vectors:
 
 
 def cut(features: Vectors, *edges: int) -> list[Held]:
-    return [Held(part) for part in np.split(features, list(edges))]
+    return [Held(part) for part in np.split(features, sorted(edges))]
 
 
 def assert_close(first: Distance, second: Distance) -> None:
@@ -53,10 +57,17 @@ SETS: dict[str, tuple[Vectors, Vectors]] = {
 }
 
 
-@pytest.mark.parametrize("name", SETS)
+UNEQUAL: dict[str, tuple[Vectors, Vectors]] = {
+    "fewer real images than dims": (vectors(15, 20, 1), vectors(1300, 20, 2, 0.3)),
+    "fewer generated images than dims": (vectors(6700, 110, 1), vectors(105, 110, 2, 0.3)),
+}
+"""Sets of which the larger one is several shards, even joined."""
+
+
+@pytest.mark.parametrize("name", [*SETS, *UNEQUAL])
 def test_frechet(name: str) -> None:
-    real, generated = SETS[name]
-    shards = cut(real, 7, 7, 40), cut(generated, 99, 130)
+    real, generated = (SETS | UNEQUAL)[name]
+    shards = cut(real, 7, 7, 40, len(real) // 2), cut(generated, 99, 130, len(generated) // 2)
     assert_close(frechet_of_shards(*shards), frechet(real, generated))
     assert_close(
         frechet_infinity_of_shards(*shards, rng=np.random.default_rng(5)),
@@ -98,6 +109,62 @@ def test_moments_merge_in_any_grouping() -> None:
     assert merged.products / 89 == pytest.approx(np.cov(features, rowvar=False), rel=1e-12)
 
 
+class Counted:
+    """Applies functions as ``map`` does, and counts the answers that are still in memory."""
+
+    def __init__(self) -> None:
+        self.most = self.answers = 0
+
+    def __call__(self, function: Callable[[Part], Answer], parts: Iterable[Part], /) -> Iterator[Answer]:
+        alive: list[weakref.ref[object]] = []
+        for part in parts:
+            answer = function(part)
+            if not isinstance(answer, int | tuple | np.ndarray):  # of which none has matrices of dims × dims
+                alive.append(weakref.ref(answer))
+                self.answers += 1
+            self.most = max(self.most, sum(reference() is not None for reference in alive))
+            yield answer
+
+
+@pytest.mark.parametrize("shards", [5, 20])
+def test_few_answers_are_held_whatever_the_number_of_shards(shards: int) -> None:
+    real, generated = np.split(vectors(8 * shards, 4, 1), shards), np.split(vectors(120 * shards, 4, 2), shards)
+    sets = [Held(part) for part in real], [Held(part) for part in generated]
+    plain, infinite = Counted(), Counted()
+    frechet_of_shards(*sets, each=plain)
+    assert plain.answers == 2 * shards
+    assert plain.most <= 3  # the sum, the answer before, and the one that comes
+    frechet_infinity_of_shards(*sets, rng=np.random.default_rng(0), each=infinite)
+    assert infinite.answers == 4 * shards
+    assert infinite.most <= 3
+
+
+def test_small_shards_are_joined_for_moments() -> None:
+    real, generated = SETS["more images than dims"]  # 12 dims: an answer is as large as 24 images
+    counted = Counted()
+    shards = [[Held(part) for part in np.split(features, 100)] for features in (real, generated)]  # of 6 and 7
+    assert_close(frechet_of_shards(*shards, each=counted), frechet(real, generated))
+    assert counted.answers == 25 + 25
+
+
+def test_rows_of_a_file(tmp_path: Path) -> None:
+    real, generated = (features.astype(np.float32) for features in SETS["more images than dims"])
+    np.save(tmp_path / "both.npy", np.concatenate([generated, real]))
+    rows = np.arange(700, 1300)
+    shards = rows_of_file(tmp_path / "both.npy", rows, 12, 250)
+    assert [shard.rows for shard in shards] == [range(700, 950), range(950, 1200), range(1200, 1300)]
+    order = np.random.default_rng(0).permutation(700)
+    mixed = rows_of_file(tmp_path / "both.npy", order, 12, 300)
+    assert [shard.shape for shard in mixed] == [(300, 12), (300, 12), (100, 12)]
+    assert np.concatenate([shard() for shard in mixed]).tobytes() == generated[order].tobytes()
+    assert_close(frechet_of_shards(shards, mixed), frechet(real, generated))
+
+
+def test_a_file_that_a_machine_does_not_reach(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="one that all machines reach"):
+        FileRows(tmp_path / "absent.npy", range(3), 2)()
+
+
 def test_shards_in_files(tmp_path: Path) -> None:
     real, generated = SETS["more images than dims"]
     for number, part in enumerate(np.split(real, 3)):
@@ -107,8 +174,12 @@ def test_shards_in_files(tmp_path: Path) -> None:
 
 
 def test_too_few_images() -> None:
-    one = [Held(np.zeros((1, 3))), Held(np.zeros((0, 3)))]
-    with pytest.raises(StatisticsError, match="1 images in all shards"):
+    one, many = [Held(np.zeros((1, 3))), Held(np.zeros((0, 3)))], [Held(np.ones((9, 3)))] * 2
+    with pytest.raises(StatisticsError, match="1 real images; needed are at least 2; 1 generated images"):
         frechet_of_shards(one, one)
+    with pytest.raises(StatisticsError, match="1 images in all shards"):
+        frechet_of_shards(many, one)
+    with pytest.raises(StatisticsError, match="1 real and 18 generated images; needed are at least 2 of each"):
+        kernel_of_shards(one, many)
     with pytest.raises(StatisticsError, match="found 5, 1 and 1"):
         neighbours_of_shards(one, one)

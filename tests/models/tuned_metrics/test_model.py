@@ -38,9 +38,7 @@ def model(**settings: Plain) -> TunedMetrics:
 def batch() -> Batch:
     """Four images of growing brightness; quality rises with it, alignment falls."""
     rng, prepared = np.random.default_rng(0), model()
-    images = [
-        Image.fromarray(rng.integers(low, low + 60, (384, 384, 3), np.uint8)) for low in (0, 60, 120, 180)
-    ]
+    images = [Image.fromarray(rng.integers(low, low + 60, (384, 384, 3), np.uint8)) for low in (0, 60, 120, 180)]
     inputs = np.stack([prepared.prepare(image, None) for image in images])
     rising = torch.tensor([-1.0, -0.5, 0.5, 1.0])
     return Batch(

@@ -1,9 +1,11 @@
 """Rich feedback by an engine: what one process predicts, and all faults of all shards at once."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from PIL import Image
 from tests.engines.pickling import PicklingEngine
@@ -57,6 +59,50 @@ def test_raters_feedback_is_looked_up_in_the_workers(rich_study: Path, save_mode
     )
     assert sharded.to_frame("polars").equals(direct.to_frame("polars"))
     assert sharded.explained[0].people is not None
+
+
+def test_a_stopped_run_goes_on(images: list[ImageSource], save_model: SaveModel, tmp_path: Path) -> None:
+    models, prompts = NamedModels((save_model(0),)), ["a red cat" for _ in images]
+    with pytest.raises(KeyboardInterrupt):
+        explain_in_shards(PicklingEngine(most=2), images, prompts, models, folder=tmp_path)
+    resumed, idle, other = PicklingEngine(), PicklingEngine(), PicklingEngine()
+    explained = explain_in_shards(resumed, images, prompts, models, folder=tmp_path)
+    assert resumed.done == 2  # the hashes, and the second shard
+    direct = explain(images, prompts, load_members(models.folders), workers=1)
+    again = explain_in_shards(idle, images, prompts, models, folder=tmp_path)
+    assert idle.done == 1
+    assert numbers(explained) == numbers(again) == numbers(direct)
+    assert again.to_frame("polars").equals(direct.to_frame("polars"))
+    explain_in_shards(other, images, ["a dog", *prompts[1:]], models, folder=tmp_path)
+    assert other.done == 2  # of another prompt, the first shard is another one
+
+
+def test_feedback_of_raters_is_kept_as_long_as_the_study_is_the_same(
+    rich_study: Path, save_model: SaveModel, tmp_path: Path
+) -> None:
+    pictures, models = find_images(rich_study / "x.png", rich_study / "z.png"), NamedModels((save_model(0),))
+    models, engines = replace(models, study=rich_study), [PicklingEngine() for _ in range(3)]
+    first, second = (
+        explain_in_shards(engine, pictures, [None, None], models, folder=tmp_path) for engine in engines[:2]
+    )
+    assert [engine.done for engine in engines] == [2, 1, 0]
+    assert second.explained[0].people is not None
+    assert second.to_frame("polars").equals(first.to_frame("polars"))
+    for ours, theirs in zip(second.explained, first.explained, strict=True):
+        assert (ours.picture.name, ours.prompt, ours.note) == (theirs.picture.name, theirs.prompt, theirs.note)
+        for one, other in ((ours.model, theirs.model), (ours.people, theirs.people)):
+            assert (one is None) == (other is None)
+            if one is not None and other is not None:
+                assert (dict(one.scores), one.people) == (dict(other.scores), other.people)
+                assert {name: heatmap.tobytes() for name, heatmap in one.heatmaps.items()} == {
+                    name: heatmap.tobytes() for name, heatmap in other.heatmaps.items()
+                }
+    labels = rich_study / "tables" / "labels.parquet"
+    content = labels.read_bytes()
+    pl.read_parquet(labels).head(1).write_parquet(labels)
+    explain_in_shards(engines[2], pictures, ["a", "b"], models, folder=tmp_path)
+    labels.write_bytes(content)
+    assert engines[2].done == 2
 
 
 def test_faults_of_all_shards_are_listed(images: list[ImageSource], save_model: SaveModel, tmp_path: Path) -> None:

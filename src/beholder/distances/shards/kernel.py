@@ -3,7 +3,7 @@
 Gathered are 32 bytes per image: its sums over both sets, from which the jackknife has its standard error.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from beholder.distances.kernel_sums import KernelSums, own_values, sums_between,
 from beholder.distances.mmd import mmd_of_sums
 from beholder.distances.result import Distance, normal_quantile
 from beholder.distances.shards.shard import Map, Shard, sizes_of
+from beholder.errors import StatisticsError
 
 Pair = tuple[Shard, Shard, int, int]
 """Two shards, and their numbers."""
@@ -25,6 +26,9 @@ def kernel_of_shards(
     """Return what :func:`beholder.distances.kernel.kernel_distance` returns of the sets."""
     z = normal_quantile(level)
     sizes = sizes_of(real, each), sizes_of(generated, each)
+    if min(sum(sizes[0]), sum(sizes[1])) < 2:
+        counts = f"{sum(sizes[0])} real and {sum(sizes[1])} generated images"
+        raise StatisticsError(f"kernel distance: {counts}; needed are at least 2 of each")
     forward, backward = ([np.zeros((size, 1)) for size in of_set] for of_set in sizes)
     for (i, j), outward, inward in each(_across, _pairs(real, generated)):
         forward[i] += outward
@@ -44,7 +48,7 @@ def kernel_of_shards(
         method="jackknife over images",
         real=len(real_own),
         generated=len(generated_own),
-        dims=real[0]().shape[1],
+        dims=real[0].shape[1],
     )
 
 
@@ -63,7 +67,7 @@ def kernel_subsets_of_shards(
     Gathered are the images of one pair of subsets at a time.
     """
     real_sizes, generated_sizes = sizes_of(real, each), sizes_of(generated, each)
-    dims = real[0]().shape[1]
+    dims = real[0].shape[1]
 
     def values(rows: list[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> NDArray[np.float64]:
         every = np.arange(len(rows[0][0]))
@@ -94,8 +98,8 @@ def _picked(shards: Sequence[Shard], sizes: list[int], rows: NDArray[np.int64]) 
     return stacked
 
 
-def _pairs(first: Sequence[Shard], second: Sequence[Shard]) -> list[Pair]:
-    return [(a, b, i, j) for i, a in enumerate(first) for j, b in enumerate(second)]
+def _pairs(first: Sequence[Shard], second: Sequence[Shard]) -> Iterator[Pair]:
+    return ((a, b, i, j) for i, a in enumerate(first) for j, b in enumerate(second))
 
 
 def _across(pair: Pair) -> tuple[tuple[int, int], NDArray[np.float64], NDArray[np.float64]]:
@@ -110,7 +114,7 @@ def _within(shards: Sequence[Shard], each: Map) -> tuple[NDArray[np.float64], ND
     """Return the sums of the kernel of every image over its own set, and its value with itself."""
     alone = list(each(_alone, shards))
     sums = [own_sums for own_sums, _ in alone]
-    pairs = [pair for pair in _pairs(shards, shards) if pair[2] < pair[3]]
+    pairs = (pair for pair in _pairs(shards, shards) if pair[2] < pair[3])
     for (i, j), forward, backward in each(_across, pairs):
         sums[i] = sums[i] + forward
         sums[j] = sums[j] + backward

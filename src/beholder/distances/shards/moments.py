@@ -7,6 +7,7 @@ Of two sets with n₁ and n₂ images, means μ₁ and μ₂ and products M = Σ
 Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances" (1979).
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 
@@ -56,8 +57,8 @@ def shard_moments(features: Features) -> SetMoments:
     return SetMoments(len(vectors), mean, mirrored(products))
 
 
-def merge(parts: list[SetMoments]) -> SetMoments:
-    """Return the moments of all sets together."""
+def merge(parts: Iterable[SetMoments]) -> SetMoments:
+    """Return the moments of all sets together; no more than one of the parts is held at a time."""
     return reduce(SetMoments.merged, parts)
 
 

@@ -31,11 +31,11 @@ def neighbours_of_shards(
         )
     real_near, generated_near = (_nearest(shards, k, each) for shards in (real, generated))
     real_radius, generated_radius = ([near[:, -1] for near in of_set] for of_set in (real_near, generated_near))
-    tasks = [
+    tasks = (
         (a, b, i, j, real_radius[i], generated_radius[j])
         for i, a in enumerate(real)
         for j, b in enumerate(generated)
-    ]
+    )
     balls = [np.zeros(size, np.int64) for size in sizes[1]]
     covered, recalled = ([np.zeros(size, np.bool_) for size in sizes[0]] for _ in range(2))
     closest, nearest = [np.zeros(size, np.int64) for size in sizes[1]], [np.full(s, np.inf) for s in sizes[1]]
@@ -49,7 +49,7 @@ def neighbours_of_shards(
         nearest[j] = np.where(nearer, met.closest_distance, nearest[j])
     return Neighbours(
         k=k,
-        dims=real[0]().shape[1],
+        dims=real[0].shape[1],
         real_radius=np.concatenate(real_radius),
         generated_radius=np.concatenate(generated_radius),
         real_nearest=np.concatenate([near[:, 0] for near in real_near]),
@@ -70,7 +70,7 @@ def _met(
 
 def _nearest(shards: Sequence[Shard], k: int, each: Map) -> list[Distances]:
     """Return the distances of every image to its k nearest others of the set, shard by shard."""
-    pairs = [(a, b, i, j, k) for i, a in enumerate(shards) for j, b in enumerate(shards) if i <= j]
+    pairs = ((a, b, i, j, k) for i, a in enumerate(shards) for j, b in enumerate(shards) if i <= j)
     near: dict[int, Distances] = {}
     for i, j, of_first, of_second in each(_near, pairs):
         near[i] = _least(near.get(i), of_first)

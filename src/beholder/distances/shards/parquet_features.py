@@ -48,6 +48,27 @@ def read_parquet_features(path: Path) -> Features:
     return features
 
 
+def parquet_shape(path: Path) -> tuple[int, int]:
+    """Return the numbers of images and of dims of such a file; of the vectors at most the first is read."""
+    try:
+        schema = pl.read_parquet_schema(path)
+        name = _column(path, schema)
+        rows = pl.scan_parquet(path, glob=False)
+        images = int(rows.select(pl.len()).collect().item())
+        kind = schema[name]
+        if isinstance(kind, pl.Array):
+            return images, kind.shape[0]
+        first = rows.select(name).head(1).collect().to_series().to_list()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise StatisticsError(f"{path} cannot be read as features: {str(error).partition(chr(10))[0]}") from error
+    return images, len(first[0] or ()) if first else 0
+
+
+def is_parquet(path: Path) -> bool:
+    """Return whether the name of a file says that it is Parquet."""
+    return path.suffix.lower() == ".parquet"
+
+
 def _column(path: Path, schema: Mapping[str, pl.DataType]) -> str:
     vectors = [
         name

@@ -21,13 +21,12 @@ from beholder.errors import ImageError
 from beholder.images.background import DEFAULT_BACKGROUND
 from beholder.images.decode import quiet_pillow
 from beholder.images.formats import UndecodableError
-from beholder.images.hash_index import HashIndex, stamp_of
-from beholder.images.in_order import in_order
 from beholder.images.reading import MAX_WORKERS, BrokenImage, DecodedImage, batch_size, read_batches
-from beholder.images.sources import ImageFile, ImageSource
+from beholder.images.sources import ImageSource
 from beholder.models.allocator import keep_freed_memory
 from beholder.models.encoders.encoder import BATCH, Encoder, Vectors
 from beholder.models.encoders.features import open_features
+from beholder.models.encoders.identify import identify_all
 
 Progress = Callable[[int, int], None]
 """Called with the number of images done and the number of all images."""
@@ -112,7 +111,7 @@ def encode_by(
 
     With ``observe``, every image is decoded once, whether an encoder still needs it or not, and passed to
     ``observe`` as well, in batches; with ``observed``, only the images of these indices are. ``identities`` are
-    what :func:`identify_all` returned, where the caller has read the images already.
+    what :func:`~beholder.models.encoders.identify.identify_all` returned, where the caller has read the images.
     """
     workers = workers or min(os.cpu_count() or 1, MAX_WORKERS)
     keep_freed_memory()
@@ -202,42 +201,8 @@ def _open_store(
     return open_features(folder, encoder, background, wait=wait)
 
 
-def identify_all(
-    sources: Sequence[ImageSource], workers: int, index: HashIndex | None = None
-) -> list[bytes | str]:
-    """Return for each image the hash of its content, or why it cannot be read.
-
-    With ``index``, files that have not changed since they were hashed are not read; the others are added to it.
-    """
-    if index is None:
-        return list(in_order(_identify, sources, workers, 64))
-    identities: list[bytes | str | None] = [
-        index.find(source.path) if isinstance(source, ImageFile) else None for source in sources
-    ]
-    todo = [place for place, identity in enumerate(identities) if identity is None]
-    unread = [sources[place] for place in todo]
-    paths = [source.path if isinstance(source, ImageFile) else None for source in unread]
-    stamps = [None if path is None else stamp_of(path) for path in paths]
-    hashes = list(in_order(_identify, unread, workers, 64))
-    index.add([path or Path() for path in paths], stamps, hashes)
-    index.save()
-    for place, identity in zip(todo, hashes, strict=True):
-        identities[place] = identity
-    return [identity for identity in identities if identity is not None]
-
-
 def _is_observed(index: int, observe: BatchObserver | None, observed: Collection[int] | None) -> bool:
     return observe is not None and (observed is None or index in observed)
-
-
-def _identify(source: ImageSource) -> bytes | str:
-    """The hash of the content, or why it cannot be read."""
-    try:
-        return source.load()[0]
-    except FileNotFoundError:
-        return "no such file"
-    except OSError as error:
-        return f"cannot be read ({error.strerror or error})"
 
 
 def _missing_images(identities: Sequence[bytes | str], store: VectorStore) -> frozenset[int]:

@@ -61,12 +61,7 @@ class FeatureFile:
 
     def take(self, rows: NDArray[np.intp]) -> Vectors:
         """The vectors of these rows, in this order: a view of the file where they lie one after the other."""
-        if not rows.size:
-            return np.empty((0, self.dims), np.float32)
-        mapped: Vectors = np.load(self.path, mmap_mode="r")
-        if np.array_equal(rows, np.arange(rows[0], rows[0] + rows.size)):
-            return mapped[rows[0] : rows[0] + rows.size]
-        return np.asarray(mapped[rows])
+        return take_rows(self.path, rows, self.dims)
 
     def _recover(self) -> int:
         """Truncate both files to their complete common rows; returns how many these are."""
@@ -90,6 +85,16 @@ class FeatureFile:
         self._vectors.seek(0)
         self._vectors.write(header)
         self._vectors.flush()
+
+
+def take_rows(path: Path, rows: NDArray[np.intp], dims: int) -> Vectors:
+    """The vectors of these rows of a file, in this order: a view of it where they lie one after the other."""
+    if not rows.size:
+        return np.empty((0, dims), np.float32)
+    mapped: Vectors = np.load(path, mmap_mode="r")
+    if np.array_equal(rows, np.arange(rows[0], rows[0] + rows.size)):
+        return mapped[rows[0] : rows[0] + rows.size]
+    return np.asarray(mapped[rows])
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from beholder.images.lazy import Mapped
 from beholder.images.reading import BrokenImage
 from beholder.images.sources import ImageSource
 from beholder.models.encoders.encoder import BATCH
+from beholder.models.encoders.identify import identify_all
 from beholder.scorers.catalogue import load_scorer
 from beholder.scorers.score import Progress, Scores, score
 from beholder.scorers.scorer import Scorer
@@ -106,7 +107,8 @@ def answers_of(
         return Shard(tuple(sources[start : start + SHARD]), tuple(prompts[start : start + SHARD]))
 
     shards = Mapped(shard_from, range(0, len(sources), SHARD))
-    answers = map_kept(engine, partial(judge, judges), shards, partial(_key, judges), folder)
+    keys = partial(_keys, engine, sources, prompts, judges)
+    answers = map_kept(engine, partial(judge, judges), shards, keys, folder)
     done = 0
     for shard, answer in zip(shards, answers, strict=True):
         done += len(shard.sources)
@@ -147,9 +149,24 @@ def loaded_scorers(judges: Judges) -> list[Scorer]:
     return [load_scorer(name, weights, judges.device) for name in judges.scorers]
 
 
-def _key(judges: Judges, shard: Shard) -> str:
-    """Return all that an answer depends on: scorers with their weights, and the images' bytes."""
-    identities = [scorer.identity for scorer in loaded_scorers(judges)]
-    hashes = [source.load()[0].hex() for source in shard.sources]
-    names = [source.name for source in shard.sources]
-    return repr((identities, judges.background, names, hashes, shard.prompts))
+def _keys(
+    engine: Engine, sources: Sequence[ImageSource], prompts: Sequence[str | None], judges: Judges
+) -> Iterator[str]:
+    """Yield all that the answer of each shard depends on: scorers with their weights, and the images' bytes."""
+    scorers = [scorer.identity for scorer in loaded_scorers(judges)]
+    for shard in image_keys(engine, sources, prompts, SHARD):
+        yield repr((scorers, judges.background, shard))
+
+
+def image_keys(
+    engine: Engine, sources: Sequence[ImageSource], prompts: Sequence[str | None], size: int
+) -> Iterator[str]:
+    """Yield the names, hashes and prompts of the images of each shard of that size; workers hash them."""
+    identities = identify_all(sources, 1, None, engine)
+    for start in range(0, len(sources), size):
+        here = slice(start, start + size)
+        names = [source.name for source in sources[here]]
+        hashes = [
+            identity.hex() if isinstance(identity, bytes) else f"! {identity}" for identity in identities[here]
+        ]
+        yield repr((names, hashes, list(prompts[here])))

@@ -4,7 +4,6 @@ What then scores and encodes the study finds everything there, and computes noth
 whoever did the work. A run that was stopped goes on with the images that are not in the files.
 """
 
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -16,11 +15,10 @@ from numpy.typing import NDArray
 
 from beholder.engines.engine import Engine
 from beholder.images.hash_index import HashIndex
-from beholder.images.reading import MAX_WORKERS
 from beholder.images.sources import ImageSource
-from beholder.models.encoders.encode import identify_all
 from beholder.models.encoders.encoder import Vectors
 from beholder.models.encoders.features import FeatureFile, open_features
+from beholder.models.encoders.identify import identify_all
 from beholder.models.encoders.named import NamedEncoder, load_once
 from beholder.scorers.score import FILES, Progress, score
 from beholder.scorers.score_cache import ScoreFile, open_scores, score_key
@@ -46,16 +44,19 @@ def store_in_shards(
     features: Path,
     cache: Path | None = None,
     progress: Progress | None = None,
-) -> None:
+) -> list[bytes | str]:
     """Compute what is missing of the scores in the folder ``cache`` and of the vectors in ``features``.
 
     Images that cannot be read or decoded are passed over: whoever reads the files finds them, and names them.
-    No more than the answers of a few shards are in memory.
+    No more than the answers of a few shards are in memory, and the hash of every image.
+
+    Returns:
+        The hash of each image, or why it cannot be read; workers of the engine read them.
     """
     with ExitStack() as opened:
         files = _open_files(measures, features, cache, opened)
         index = HashIndex.load(cache / FILES) if cache is not None else None
-        identities = identify_all(sources, min(os.cpu_count() or 1, MAX_WORKERS), index)
+        identities = identify_all(sources, 1, index, engine)
         todo = files.missing(identities, prompts)
         shards = [todo[start : start + SHARD] for start in range(0, len(todo), SHARD)]
         parts = (
@@ -69,6 +70,7 @@ def store_in_shards(
             done += len(places)
             if progress:
                 progress(done, len(sources))
+    return identities
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,32 +2,23 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TypeAlias
 
 from beholder.api.inputs import Images, sources_of
+from beholder.api.sets.encoded_sets import EncodedSet, Report, SetEncoder, load_by_name
 from beholder.distances.aliases import NamedDistances, resolve_distances
 from beholder.distances.catalogue import DISTANCES, Direction, Sets, compute_distances
 from beholder.distances.cautions import cautions
 from beholder.distances.result import Distance
+from beholder.distances.shards.catalogue import IN_SHARDS, ShardedSets
 from beholder.engines.engine import Engine
 from beholder.errors import ImageError, UserError
 from beholder.images.background import DEFAULT_BACKGROUND, checked_background
 from beholder.images.sources import ImageSource
 from beholder.measure.settings import OFFLINE
-from beholder.models.encoders.catalogue import load_encoder
-from beholder.models.encoders.encode import encode_by
-from beholder.models.encoders.encoder import Encoder, Vectors
-from beholder.models.encoders.named import NamedEncoder
-from beholder.scorers.shards.in_shards import Judges
-from beholder.scorers.shards.stored import Measures, store_in_shards
 
 USUAL: tuple[str, ...] = ("frechet", "kernel", "precision", "recall", "density", "coverage")
 """What is computed where no metric is named."""
-
-Report: TypeAlias = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and how much there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +96,8 @@ def compare_sets(
     """Return the distances of every set of generated images to the real ones, by every encoder that they need.
 
     ``caution`` is called before images are encoded with each reason why figures may mislead, such as too few
-    images for a covariance. An ``engine`` encodes in shards, into the folder ``features``.
+    images for a covariance. An ``engine`` encodes in shards, into the folder ``features``, and computes those
+    distances from there that are in :data:`~beholder.distances.shards.catalogue.IN_SHARDS`.
     """
     if engine is not None and features is None:
         raise ValueError("an engine needs a folder for features")
@@ -115,101 +107,71 @@ def compare_sets(
         [real_images, () if train is None else train, *generated.values()], background
     )
     sources = dict(zip(generated, others, strict=True))
-    logits = load_encoder(chosen.logits) if chosen.logits else None
+    encode = SetEncoder(background, features, engine, workers, progress, skip_broken=skip_broken)
+    logits = [load_by_name(chosen.logits, None, background)] if chosen.logits else []
     counts = {name: len(sources[name]) for name in generated}
     rows: list[SetDistance] = []
     for encoder_name, names in chosen.by_encoder.items():
-        encoder = load_encoder(encoder_name, weights)
-        for sentence in cautions(names, encoder.dims, len(real_sources), counts):
+        encoder = load_by_name(encoder_name, weights, background)
+        for sentence in cautions(names, encoder.encoder.dims, len(real_sources), counts):
             if caution:
                 caution(sentence)
-        encode = partial(
-            _encoded,
-            background=background,
-            features=features,
-            skip_broken=skip_broken,
-            workers=workers,
-            progress=progress,
-        )
-        if engine is not None and features is not None:
-            named = NamedEncoder(encoder_name, None if weights is None else str(weights), background)
-            for name, own in ((real_name, real_sources), ("train", training), *sources.items()):
-                _store(engine, name, own, named, features, progress)
         reference = encode(real_name, real_sources, [encoder])[0]
-        learned_from = encode("train", training, [encoder])[0].vectors if training else None
+        learned_from = encode("train", training, [encoder])[0] if training else None
         for name in generated:
-            encoded = encode(name, sources[name], [encoder, *([logits] if logits else [])])
-            sets = Sets(
-                reference.vectors,
-                encoded[0].vectors,
-                train=learned_from,
-                logits=encoded[1].vectors if logits else None,
-                seed=seed,
-                level=level,
-            )
+            encoded = encode(name, sources[name], [encoder, *logits])
+            compared = _Compared(reference, encoded[0], learned_from, encoded[1] if logits else None, seed, level)
             if progress:
                 progress(f"distances of {name}", 0, 0)
             rows += [
                 SetDistance(
                     real=real_name,
                     generated=name,
-                    encoder=encoded[0].identity,
+                    encoder=encoded[0].encoder,
                     preprocessing=encoded[0].preprocessing,
                     background=background,
                     distance=distance,
                     skipped_real=reference.skipped,
                     skipped_generated=encoded[0].skipped,
                 )
-                for distance in compute_distances(list(names), sets).values()
+                for distance in _distances(names, compared, engine)
             ]
     return rows
 
 
-def _store(
-    engine: Engine,
-    name: str,
-    sources: Sequence[ImageSource],
-    encoder: NamedEncoder,
-    features: Path,
-    progress: Report | None,
-) -> None:
-    """Have an engine encode what is not stored yet."""
-    measures = Measures(Judges(scorers=(), background=encoder.background), encoder=encoder)
-    report = partial(progress, name) if progress else None
-    store_in_shards(engine, sources, [None] * len(sources), measures, features=features, progress=report)
+@dataclass(frozen=True, eq=False)
+class _Compared:
+    """The sets of one comparison."""
+
+    real: EncodedSet
+    generated: EncodedSet
+    train: EncodedSet | None
+    logits: EncodedSet | None
+    seed: int
+    level: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Encoded:
-    """The vectors of a set, and how they came about."""
-
-    vectors: Vectors
-    identity: str
-    preprocessing: str
-    skipped: int
-
-
-def _encoded(
-    name: str,
-    sources: Sequence[ImageSource],
-    encoders: Sequence[Encoder],
-    *,
-    background: str,
-    features: Path | None,
-    skip_broken: bool,
-    workers: int | None,
-    progress: Report | None,
-) -> list[_Encoded]:
-    by_encoder = encode_by(
-        sources,
-        encoders,
-        background=background,
-        folder=features,
-        skip_broken=skip_broken,
-        workers=workers,
-        progress=partial(progress, name) if progress else None,
-    ).features
-    return [_Encoded(own.vectors, own.encoder, own.preprocessing, len(own.broken)) for own in by_encoder]
+def _distances(names: Sequence[str], compared: _Compared, engine: Engine | None) -> list[Distance]:
+    """Return the distances in order; vectors are loaded for those only that an engine does not compute."""
+    in_shards = [] if engine is None else [name for name in names if name in IN_SHARDS]
+    others = [name for name in names if name not in in_shards]
+    computed: dict[str, Distance] = {}
+    if engine is not None and in_shards:
+        real, generated = compared.real.shards, compared.generated.shards
+        sharded = ShardedSets(real, generated, each=engine.map, seed=compared.seed, level=compared.level)
+        computed |= {name: IN_SHARDS[name](sharded) for name in in_shards}
+    if others:
+        train, logits = (each and each.vectors for each in (compared.train, compared.logits))
+        sets = Sets(
+            compared.real.vectors,
+            compared.generated.vectors,
+            train=train,
+            logits=logits,
+            seed=compared.seed,
+            level=compared.level,
+        )
+        computed |= compute_distances(others, sets)
+    return [computed[name] for name in names]
 
 
 def _sources_of_all(sets: Sequence[Images], background: str) -> list[Sequence[ImageSource]]:
