@@ -38,10 +38,15 @@ class Shape:
     dropout: float
     input_dropout: float
     cross: bool
+    cosines: int = 0
+    """Cosines of image and sentence, where encoders share a space with sentences."""
 
 
 class MetricNetwork(nn.Module):
-    """From features of images (n, image dims) and of sentences (n, metrics, text dims) to scores (n, metrics)."""
+    """From features of images (n, image dims) and of sentences (n, metrics, text dims) to scores (n, metrics).
+
+    With cosines of both (n, metrics, cosines) where encoders have a space in common.
+    """
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
@@ -53,6 +58,8 @@ class MetricNetwork(nn.Module):
         self.image = nn.Linear(shape.image_dims, width)
         self.text = nn.Linear(shape.text_dims, width)
         self.mix = nn.Linear(3 * width, width)
+        self.standardise_cosines = nn.BatchNorm1d(shape.cosines, affine=False) if shape.cosines else nn.Identity()
+        self.cosines = nn.Linear(shape.cosines, width, bias=False) if shape.cosines else None
         self.dropout = nn.Dropout(shape.dropout)
         self.token = nn.Parameter(torch.randn(shape.metrics, width) / math.sqrt(width))
         self.encoder = nn.TransformerEncoderLayer(
@@ -78,12 +85,19 @@ class MetricNetwork(nn.Module):
     def train(self, mode: bool = True) -> "MetricNetwork":
         """As for every module, except that frozen moments of the features are not estimated again."""
         super().train(mode)
-        self.standardise.train(mode and not self.shared_frozen)
+        for standardised in (self.standardise, self.standardise_cosines):
+            standardised.train(mode and not self.shared_frozen)
         return self
 
-    def forward(self, images: torch.Tensor, sentences: torch.Tensor) -> torch.Tensor:
+    def forward(
+        self, images: torch.Tensor, sentences: torch.Tensor, cosines: torch.Tensor | None = None
+    ) -> torch.Tensor:
         """The scores."""
-        hidden = self._hidden(self._tokens(images, sentences))
+        tokens = self._tokens(images, sentences)
+        if self.cosines is not None and cosines is not None:
+            flat = self.standardise_cosines(cosines.flatten(0, 1))  # (n · metrics, cosines)
+            tokens = tokens + self.cosines(flat).unflatten(0, cosines.shape[:2])
+        hidden = self._hidden(tokens)
         return (hidden * self.score).sum(2) + self.bias
 
     def _tokens(self, images: torch.Tensor, sentences: torch.Tensor) -> torch.Tensor:
