@@ -14,14 +14,12 @@ from pathlib import Path
 import numpy as np
 from agiqa_alignment import class_sentences, print_rows, read_examples, spread_aside, timm_folder
 from agiqa_alignment_fit import Examples, Floats, Mask, fit_alignment, predict
-from agiqa_scorer import FOLDS, Images, load
+from agiqa_scorer import FOLDS, Images, load, print_coverage
 from numpy.typing import NDArray
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from beholder.models.alignment.packaged import FOLDER, HEAD
-from beholder.stats.intervals.proportions import wilson
-from beholder.stats.prediction.conformal import conformal_width
 
 Generators = NDArray[np.str_]
 
@@ -39,7 +37,9 @@ def main() -> None:
     if arguments.all:
         print_beside_folds(images, spread_aside(images, examples), generators, images.fold >= -1)
         return
-    width = print_widths(images, examples, generators)
+    with safe_open(FOLDER / HEAD, framework="numpy") as file:
+        packaged = float(file.metadata()["conformal_width"])
+    width = print_coverage(images, unseen_errors(images, examples, generators), packaged)
     if arguments.write:
         write_width(FOLDER / HEAD, width)
     else:
@@ -57,28 +57,6 @@ def print_beside_folds(images: Images, examples: Examples, generators: Generator
             columns["alignment"][test] = predict(quality, head, examples.select(test))
             columns["quality"][test] = quality.scores(examples.vectors[test])
     print_rows(images, examples, {f"{name}, of unseen generators": part for name, part in columns.items()}, mask)
-
-
-def print_widths(images: Images, examples: Examples, generators: Generators) -> float:
-    """Print how often widths cover raters' means of unseen generators; return the width that is made for them."""
-    errors = unseen_errors(images, examples, generators)
-    with safe_open(FOLDER / HEAD, framework="numpy") as file:
-        packaged = float(file.metadata()["conformal_width"])
-    width = conformal_width(errors[images.development])
-    print(f"width for unseen generators: {width:.3f}")
-    print(f"| generator | within ±{packaged:.2f} | within the width by the other nine |\n|---|---|---|")
-    covered = np.zeros((len(errors), 2), bool)
-    for generator in np.unique(generators):
-        others = images.development & (generators != generator)
-        test = images.held_out & (generators == generator)
-        widths = np.array([packaged, conformal_width(errors[others])])
-        covered[test] = np.abs(errors[test, None]) <= widths
-        rates = " | ".join(f"{rate:.3f}" for rate in covered[test].mean(axis=0))
-        print(f"| {generator} | {rates} | (±{widths[1]:.3f})", flush=True)
-    for column in covered[images.held_out].T:
-        low, high = wilson(column.sum(), len(column))
-        print(f"all: {column.mean():.3f} [{low:.3f}, {high:.3f}] of {len(column)}")
-    return width
 
 
 def unseen_errors(images: Images, examples: Examples, generators: Generators) -> Floats:

@@ -74,14 +74,14 @@ def fit_training_distance(trained: Vectors, held_out: Vectors, dims: tuple[int, 
     """
     bounds = np.cumsum([0, *dims])
     statistics = trained[:, bounds[-1] :].astype(np.float64)
-    means, deviations = statistics.mean(axis=0), np.maximum(statistics.std(axis=0), 1e-6)
-    covariance = np.cov((statistics - means) / deviations, rowvar=False) + RIDGE * np.eye(len(means))
+    means, spreads = statistics.mean(axis=0), np.maximum(statistics.std(axis=0), 1e-6)
+    covariance = np.cov((statistics - means) / spreads, rowvar=False) + RIDGE * np.eye(len(means))
     parts = len(dims) + 2 if dims else 1
     distance = TrainingDistance(
         head=_fit_head(trained[:, : bounds[-1]]) if dims else None,
         bounds=bounds,
         pixel_means=means,
-        pixel_deviations=deviations,
+        pixel_deviations=spreads,
         pixel_whitening=np.linalg.inv(np.linalg.cholesky(covariance)),
         medians=np.zeros(parts),
         units=np.ones(parts),
@@ -93,16 +93,16 @@ def fit_training_distance(trained: Vectors, held_out: Vectors, dims: tuple[int, 
     largest = ((lengths - medians) / units).max(axis=1)
     unit = float(np.quantile(largest, HIGH, method="higher"))
     return TrainingDistance(
-        distance.head, bounds, means, deviations, distance.pixel_whitening, medians, units, max(unit, 1e-6)
+        distance.head, bounds, means, spreads, distance.pixel_whitening, medians, units, max(unit, 1e-6)
     )
 
 
 def _fit_head(vectors: Vectors) -> KernelHead:
     """Principal components of the signed roots of vectors, by the Gram matrix: images are fewer than columns."""
     values = signed_roots(vectors)
-    mean, deviation = values.mean(axis=0), values.std(axis=0)
-    deviation[deviation < 1e-6] = 1.0  # a column that never varies says nothing
-    scaled = (values - mean) / deviation
+    mean, spread = values.mean(axis=0), values.std(axis=0)
+    spread[spread < 1e-6] = 1.0  # a column that never varies says nothing
+    scaled = (values - mean) / spread
     count = max(min(COMPONENTS, len(vectors) // 2, vectors.shape[1] // 4), 1)  # something must be left over
     squares, directions = np.linalg.eigh(scaled @ scaled.T)
     lengths = np.sqrt(np.maximum(squares[::-1][:count], 1e-12))
@@ -110,7 +110,7 @@ def _fit_head(vectors: Vectors) -> KernelHead:
     return KernelHead(
         columns=np.arange(vectors.shape[1]),
         mean=mean,
-        standard_deviation=deviation,
+        standard_deviation=spread,
         components=components,
         centres=scaled @ components,
         coefficients=np.zeros(len(vectors)),
