@@ -221,8 +221,8 @@ def unseen_generators(images: Images) -> None:
 def print_coverage(images: Images, errors: Floats, packaged: float) -> float:
     """Print how often two widths cover errors of held-out images; return the width by errors of all generators.
 
-    ``errors`` are of heads that were trained on no image of the generator; the widths are the packaged one, and one
-    by the errors of the other generators.
+    ``errors`` are of heads that were trained on no image of the generator; the widths are the packaged one, and
+    one by the errors of the other generators.
     """
     generators = images.table["generator"].to_numpy()
     width = conformal_width(errors[images.development])
