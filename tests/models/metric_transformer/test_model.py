@@ -9,7 +9,7 @@ from PIL import Image
 from tests.models.caption_folders import write_caption_folder
 
 from beholder.errors import LabelsError, RecipeError, WeightsError
-from beholder.models.metric_transformer.attention import PER_METRIC
+from beholder.models.metric_transformer.attention import PER_METRIC, MetricNetwork
 from beholder.models.metric_transformer.cosines import cosines
 from beholder.models.metric_transformer.model import SENTENCES, MetricTransformer, build, configure
 from beholder.models.metric_transformer.transfer import convert_state
@@ -179,7 +179,7 @@ def clip_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def clip_model(folder: Path, **settings: Plain) -> MetricTransformer:
     both: dict[str, Plain] = {"encoders": ["pixel", "clip"], "weights": {"clip": str(folder)}, "text": str(folder)}
-    return model(**both | settings)
+    return model(BOTH, **both | settings)
 
 
 def test_weights_of_a_folder_give_features_sentences_and_their_cosine(clip_folder: Path) -> None:
@@ -201,6 +201,7 @@ def test_scores_depend_on_the_cosine(clip_folder: Path) -> None:
     transformer = clip_model(clip_folder)
     images, sentences = torch.rand(3, 3084), torch.rand(3, 2, 12)
     (network,) = transformer.module
+    assert isinstance(network, MetricNetwork)
     low, high = (network(images, sentences, torch.full((3, 2, 1), cosine)) for cosine in (0.0, 1.0))
     assert not torch.allclose(low, high)
     network.train()
