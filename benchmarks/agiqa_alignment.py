@@ -4,6 +4,7 @@
     python benchmarks/agiqa_alignment.py CACHE --write    # train on these, and write the packaged file
     python benchmarks/agiqa_alignment.py CACHE --open     # test the packaged file on the last fifth
 
+Rows of unseen generators are in ``benchmarks/agiqa_alignment_unseen.py``, which adds their width to the file.
 Data, features, folds and the fifth of the prompts that is put aside are those of ``benchmarks/agiqa_scorer.py``.
 Names and definitions of ImageNet's classes are read from the package ``timm``, or from the folder ``--names``; the
 packaged file contains their vectors.

@@ -13,6 +13,7 @@ from scipy.stats import rankdata
 
 from beholder.models.alignment.head import (
     FEATURES,
+    NUMBERS,
     TENSORS,
     AlignmentHead,
     NetworkOutputs,
@@ -89,7 +90,7 @@ def write_alignment(path: Path, head: AlignmentHead, about: dict[str, str]) -> N
     tensors = {
         name: tensor.astype(np.float16 if name in HALF else np.float32) for name, tensor in _tensors(head).items()
     }
-    numbers = {"intercept": repr(head.intercept), "conformal_width": repr(head.conformal_width)}
+    numbers = {name: repr(getattr(head, name)) for name in NUMBERS}
     save_file({name: np.ascontiguousarray(tensors[name]) for name in TENSORS}, path, {**about, **numbers})
 
 
@@ -158,7 +159,7 @@ def _unweighted(
         "scale_from": np.array([0.0, 1.0]),
         "scale_to": np.array([0.0, 1.0]),
     }
-    return head_of_tensors(tensors, {"intercept": alone[1], "conformal_width": 0.0})
+    return head_of_tensors(tensors, {**dict.fromkeys(NUMBERS, 0.0), "intercept": alone[1]})
 
 
 def _map(points: Floats, part: Examples) -> Floats:
@@ -192,7 +193,7 @@ def _weighted(head: AlignmentHead, features: Floats, alignment: Floats) -> Align
         "scale_from": scale_from,
         "scale_to": _logistic(scale_from, *curve),
     }
-    return head_of_tensors(tensors, {"intercept": head.intercept, "conformal_width": 0.0})
+    return head_of_tensors(tensors, {**dict.fromkeys(NUMBERS, 0.0), "intercept": head.intercept})
 
 
 def _logistic(sums: Floats, least: float, height: float, middle: float, slope: float) -> Floats:

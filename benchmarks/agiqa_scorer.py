@@ -215,8 +215,18 @@ def unseen_generators(images: Images) -> None:
     for generator in np.unique(generators):
         train, test = images.development & (generators != generator), generators == generator
         scores[test] = fit_head(images.vectors[train], images.quality[train], CHOSEN).scores(images.vectors[test])
-    errors, packaged = scores - images.quality, load_quality_model().head.conformal_width
-    print(f"width for unseen generators: {conformal_width(errors[images.development]):.3f}")
+    print_coverage(images, scores - images.quality, load_quality_model().head.conformal_width)
+
+
+def print_coverage(images: Images, errors: Floats, packaged: float) -> float:
+    """Print how often two widths cover errors of held-out images; return the width by errors of all generators.
+
+    ``errors`` are of heads that were trained on no image of the generator; the widths are the packaged one, and
+    one by the errors of the other generators.
+    """
+    generators = images.table["generator"].to_numpy()
+    width = conformal_width(errors[images.development])
+    print(f"width for unseen generators: {width:.3f}")
     print("| generator | packaged width | width by the other nine |\n|---|---|---|")
     covered = np.zeros((len(errors), 2), bool)
     for generator in np.unique(generators):
@@ -224,10 +234,12 @@ def unseen_generators(images: Images) -> None:
         test = images.held_out & (generators == generator)
         widths = np.array([packaged, conformal_width(errors[others])])
         covered[test] = np.abs(errors[test, None]) <= widths
-        print(f"| {generator} | {' | '.join(f'{rate:.3f}' for rate in covered[test].mean(axis=0))} |", flush=True)
+        rates = " | ".join(f"{rate:.3f}" for rate in covered[test].mean(axis=0))
+        print(f"| {generator} | {rates} (±{widths[1]:.2f}) |", flush=True)
     for column in covered[images.held_out].T:
         low, high = wilson(column.sum(), len(column))
         print(f"all: {column.mean():.3f} [{low:.3f}, {high:.3f}] of {len(column)}")
+    return width
 
 
 def agreement(

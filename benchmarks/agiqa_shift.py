@@ -3,6 +3,7 @@
     python benchmarks/agiqa_shift.py CACHE                     # leave one kind of altered images out
     python benchmarks/agiqa_shift.py CACHE --write             # train, and write the packaged file
     python benchmarks/agiqa_shift.py CACHE --open PICTURES …   # test it on the prompts put aside, and on others
+    python benchmarks/agiqa_shift.py CACHE --trained           # the distance that trained models have, likewise
 
 PICTURES are folders of images, such as ``openclipart-png``'s and ``tuxpaint-stamps-default``'s; CIFAR-10 and the
 synthetic world are made by the script itself. The altered images of the training are made from images of the
@@ -39,6 +40,7 @@ from sklearn.linear_model import LogisticRegression
 
 from beholder.images.decode import flatten
 from beholder.images.sources import named_files
+from beholder.learn.single_scores import MOST_TRAINED
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.encode import encode_by
 from beholder.models.encoders.pixel_statistics import DIMS
@@ -52,6 +54,7 @@ from beholder.models.quality.shift import (
     read_shift_detector,
 )
 from beholder.models.quality.training_set import FOLDER
+from beholder.models.training_distance import fit_training_distance
 from beholder.models.weights.files import hash_files
 from beholder.simulate.world import World, paint_world
 from beholder.stats.intervals.proportions import wilson
@@ -65,6 +68,8 @@ WIDTHS = (32, 16, 24, 40, 80, 112, 192)
 """Channels of stem and stages; the moments have all seven, the details the first six, each twice."""
 BOUNDS = 2 * np.cumsum([0, *WIDTHS, *WIDTHS[:-1]])
 SET_SIZES = (5, 20)
+TRAINED_DIMS = (4192, 608)
+"""Columns of the two encoders of ``agiqa-quality``, in place of those of a trained model."""
 RIDGE = 1e-3
 """Added to the variances of the statistics of pixels, some of which are nearly sums of others."""
 Floats = NDArray[np.float64]
@@ -75,9 +80,12 @@ def main() -> None:
     parser.add_argument("cache", type=Path, metavar="CACHE")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--open", nargs="*", type=Path, metavar="PICTURES")
+    parser.add_argument("--trained", action="store_true")
     arguments = parser.parse_args()
     images = load_with_statistics(arguments.cache)
-    if arguments.write:
+    if arguments.trained:
+        open_trained(images, arguments.cache)
+    elif arguments.write:
         write(images, arguments.cache)
     elif arguments.open is None:
         choose(images, arguments.cache)
@@ -215,6 +223,19 @@ def open_held_out(images: Images, cache: Path, folders: list[Path]) -> None:
         unlike, before = detector.shifts(head, vectors) > 1, head.shifts(vectors) > 1
         cells = [rate(unlike), rate(before), *(rate(reported_sets(unlike, size, rng)) for size in SET_SIZES)]
         print(f"| {name} | {len(vectors)} | {' | '.join(cells)} |", flush=True)
+
+
+def open_trained(images: Images, cache: Path) -> None:
+    """Print how often images are reported by distances to a thousand images, calibrated on the first fold."""
+    trained = np.flatnonzero(images.development & (images.fold != 0))
+    chosen = np.sort(np.random.default_rng(0).permutation(trained)[:MOST_TRAINED])
+    distance = fit_training_distance(images.vectors[chosen], images.vectors[images.fold == 0], TRAINED_DIMS)
+    trials = {"AGIQA-3K, prompts put aside (false alarms)": images.vectors[images.held_out]}
+    for side in WORLD_SIDES:
+        trials[f"synthetic world, {side} px"] = encode_named(cache, f"world-{side}", partial(synthetic, side))
+    print("| images | number | reported one by one |\n|---|---|---|")
+    for name, vectors in trials.items():
+        print(f"| {name} | {len(vectors)} | {rate(distance.shifts(vectors) > 1)} |", flush=True)
 
 
 def sizes_of_sets() -> str:

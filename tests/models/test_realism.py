@@ -7,8 +7,9 @@ import pytest
 import torch
 from PIL import Image
 from scipy import special
+from tests.models.caption_folders import write_caption_folder
 
-from beholder.errors import LabelsError, RecipeError
+from beholder.errors import LabelsError, RecipeError, WeightsError
 from beholder.models.realism import Realism, build, configure, log_likelihood
 from beholder.models.trainable import Batch, Calibratable, UsesEncoders
 from beholder.models.weights.checkpoint import Record, load_checkpoint, save_checkpoint
@@ -197,3 +198,17 @@ def test_all_faults_of_settings_at_once() -> None:
         assert part in str(caught.value)
     with pytest.raises(RecipeError, match="depth"):
         configure({"depth": 3}, [], ["realism"])
+
+
+def test_features_by_weights_of_a_folder(tmp_path: Path) -> None:
+    folder = write_caption_folder(tmp_path / "clip", "clip")
+    realism = model(encoders=["clip"], weights={"clip": str(folder)})
+    assert realism.config["dims"] == 12
+    image = Image.new("RGB", (32, 32), "red")
+    assert realism.prepare(image, None).shape == (12,)
+    save_checkpoint(tmp_path / "model", realism, Record("realism", realism.config, ("realism",)))
+    write_caption_folder(folder, "clip", seed=2)
+    with pytest.raises(WeightsError, match="train it again"):
+        load_checkpoint(tmp_path / "model")[0].prepare(image, None)
+    with pytest.raises(RecipeError, match="not among the encoders"):
+        model(weights={"clip": str(folder)})

@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 from scipy import stats
 
+from beholder.models.alignment.packaged import load_alignment_model
 from beholder.models.quality.training_set import training_images
 from beholder.models.text.sentence_encoder import PACKAGE
 from beholder.scorers.catalogue import load_scorer
@@ -45,4 +46,7 @@ def test_it_needs_a_prompt_and_says_how_to_read_it() -> None:
     scores = scorer([image, image], ["a grey wall", "a cat and two dogs in a boat, top view"])
     assert scores.shape == (2,)
     assert ((scores >= 0) & (scores <= 5)).all()
-    assert "from 0 to 5" in str(scorer.remark)
+    head = load_alignment_model().head
+    assert 0 < head.conformal_width < head.unseen_width < 5
+    assert f"±{head.conformal_width:.2f}; of generators that it was not trained on" in str(scorer.remark)
+    assert str(scorer.remark).endswith(f"±{head.unseen_width:.2f}")

@@ -46,6 +46,7 @@ def learn(
     settings: Mapping[str, object] | None = None,
     trackers: Sequence[str] = (),
     test_on: Sequence[str | Path | StudyFolder] = (),
+    transfer: bool = False,
     rounds: str | None = None,
     resume: bool = False,
     force: bool = False,
@@ -62,6 +63,7 @@ def learn(
         settings: Changes to the recipe, such as ``{"training.steps": 500}``.
         trackers: Where the training is logged as well: ``tensorboard``, ``wandb``, ``mlflow``.
         test_on: Other studies with labels: the card of the model says how well it agrees with raters on these.
+        transfer: Train models without each generator in turn as well, for rows of unseen generators on the card.
         rounds: Adversarial rounds to train on as well: ``all``, a number, or a span such as ``1-3``.
         resume: Continue training that was interrupted.
         force: Start again, even if it was done or started.
@@ -85,6 +87,7 @@ def learn(
         resume=resume,
         force=force,
         test_on=[folder_of(other) for other in test_on],
+        transfer=transfer,
         rounds=rounds,
         progress=progress,
     )
@@ -131,6 +134,7 @@ def train_model(
     resume: bool = False,
     force: bool = False,
     test_on: Sequence[Path] = (),
+    transfer: bool = False,
     rounds: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> "LearnOutcome":
@@ -150,6 +154,7 @@ def train_model(
         force=force,
         resume=resume,
         test_on=test_on,
+        transfer=transfer,
         rounds=attacks,
         progress=progress,
     )

@@ -47,6 +47,11 @@ from beholder.tables.store import Store
     help="Another study with labels, on which the model is tested as well; may be repeated.",
 )
 @click.option(
+    "--transfer",
+    is_flag=True,
+    help="Train models without each generator in turn as well, for the rows of unseen generators on the card.",
+)
+@click.option(
     "--rounds",
     is_flag=False,
     flag_value=ALL_ROUNDS,
@@ -75,6 +80,7 @@ def learn(
     rounds: str | None,
     processes: int,
     *,
+    transfer: bool,
     resume: bool,
     force: bool,
     as_json: bool,
@@ -106,6 +112,7 @@ def learn(
             force=force,
             resume=resume,
             test_on=test_on,
+            transfer=transfer,
             rounds=rounds,
             progress=progress,
         )

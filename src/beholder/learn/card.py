@@ -11,6 +11,7 @@ from beholder.learn.figures.figure import Figure
 from beholder.learn.formatting import format_interval, format_number, format_with_interval
 from beholder.learn.recipe import Recipe
 from beholder.learn.rounds.words import rounds_section
+from beholder.learn.single_score_words import single_score_lines
 from beholder.learn.splits import Item
 from beholder.learn.transfer import TransferRow, lacking_rows, transfer_rows
 from beholder.study.study import Study
@@ -48,8 +49,10 @@ def write_card(
     """
     rows = transfer_rows(folder.parent, folder.name, recipe, figures)
     attacked = rounds_section(folder.name, rounds)
+    single = single_score_lines(folder, rated=recipe.data.labels in ("ratings", "rich"))
+    card = render_card(recipe, study, training_data, figures, seconds, sessions, rows, attacked, single)
     with write_atomically(folder / FILE_NAME) as file:
-        file.write(render_card(recipe, study, training_data, figures, seconds, sessions, rows, attacked).encode())
+        file.write(card.encode())
 
 
 def render_card(
@@ -61,6 +64,7 @@ def render_card(
     sessions: pl.DataFrame,
     transfer: Sequence[TransferRow] = (),
     attacked: Sequence[str] = (),
+    single_scores: Sequence[str] = (),
 ) -> str:
     """Return the card as Markdown; ``sessions`` say which raters are simulated."""
     prompts = len({item.prompt for item in training_data.items if item.prompt})
@@ -99,6 +103,7 @@ def render_card(
         f"{study.analysis.level:.0%} confidence intervals, over prompts; *over raters*: raters vary, "
         "images as they are.",
         "",
+        *(("## Single scores", "", *(f"{sentence}  " for sentence in single_scores), "") if single_scores else ()),
         "## Transfer",
         "",
         *_transfer(transfer, recipe),

@@ -76,17 +76,23 @@ class ImageCache:
 
     def get(self, name: str) -> Image.Image:
         """Return the image in RGB; an error names it if it is missing or damaged."""
+        image = self.read(name)
         if name in self._decoded:
-            return Image.fromarray(self._decoded[name])
-        try:
-            image = decode(Path(self._paths[name]).read_bytes(), self._background)
-        except (OSError, UndecodableError) as error:
-            raise ImageError("images", [f"{name}: {error}"]) from error
+            return image
         pixels = np.asarray(image)
         if pixels.nbytes <= self._bytes_left:
             self._bytes_left -= pixels.nbytes
             self._decoded[name] = pixels
         return image
+
+    def read(self, name: str) -> Image.Image:
+        """Return the image like :meth:`get`, without keeping it in memory."""
+        if name in self._decoded:
+            return Image.fromarray(self._decoded[name])
+        try:
+            return decode(Path(self._paths[name]).read_bytes(), self._background)
+        except (OSError, UndecodableError) as error:
+            raise ImageError("images", [f"{name}: {error}"]) from error
 
     def check(self, names: Sequence[str]) -> None:
         """Decode the images once; an error lists every one that is missing or damaged."""

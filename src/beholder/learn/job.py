@@ -236,15 +236,19 @@ def learn(
     resume: bool,
     progress: Progress | None,
     further_settings: Mapping[str, Plain] | None = None,
+    renew_card: bool = False,
 ) -> LearnOutcome:
     """Do what remains of a training task.
 
     Training that was interrupted continues with ``resume``; ``force`` starts again. ``further_settings`` are
-    recorded besides the recipe.
+    recorded besides the recipe. With ``renew_card`` the card is written again where nothing remains.
     """
     store = Store(folder).within(TRAIN)
     job = Job(load_study(folder), store, recipe, name or recipe.name, task.fingerprint, further_settings or {})
     if not force and job.is_done():
+        if renew_card and is_main_process():
+            sessions, seconds = store.read_or_empty("sessions"), trained_seconds(job.folder)
+            write_card(job.folder, recipe, job.study, task.training_data, job.read_figures(), seconds, sessions)
         return LearnOutcome("learn", skipped=True, folder=job.folder, figures=job.read_figures())
     if force:
         if is_main_process():
@@ -270,6 +274,12 @@ def learn(
         for each in splits:
             drop_state(job.checkpoint_folder(each))
     return LearnOutcome("learn", skipped=False, rows=rows, seconds=seconds, folder=job.folder, figures=figures)
+
+
+def trained_seconds(model_folder: Path) -> float:
+    """How long training took, over all folds, from the records of the checkpoints."""
+    records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(model_folder.rglob(RECORD))]
+    return sum(TypeAdapter(float).validate_python(record["about"]["seconds"]) for record in records)
 
 
 def _write_tables(job: Job, folds: Sequence[FoldOutcome[FigureInput]]) -> dict[str, int]:

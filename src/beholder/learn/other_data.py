@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from pydantic import TypeAdapter
 
 from beholder.errors import LabelsError, UserError
 from beholder.learn.data_loader import ImageCache
@@ -110,9 +109,3 @@ def _scores(model_folder: Path, other: OtherData) -> Scores:
 
 def _mean(by_checkpoint: Sequence[Scores], aspect: str, image: str) -> float:
     return float(np.mean([scores[aspect][image] for scores in by_checkpoint]))
-
-
-def trained_seconds(model_folder: Path) -> float:
-    """How long training took, over all folds, from the records of the checkpoints."""
-    records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(model_folder.rglob(RECORD))]
-    return sum(TypeAdapter(float).validate_python(record["about"]["seconds"]) for record in records)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import torch
 
+from beholder.errors import UserError
 from beholder.learn.card import TrainingData, write_card
 from beholder.learn.data_loader import DataLoader, ImageCache
 from beholder.learn.evaluate import evaluate, tune_tie_threshold
@@ -21,23 +22,21 @@ from beholder.learn.examples import (
     read_votes,
 )
 from beholder.learn.figures.figure import EvaluationSettings, Figure
-from beholder.learn.job import FoldOutcome, Job, LearnOutcome, fingerprint_of, learn
+from beholder.learn.job import FoldOutcome, Job, LearnOutcome, fingerprint_of, learn, trained_seconds
 from beholder.learn.label_errors import find_label_errors
-from beholder.learn.other_data import (
-    measure_elsewhere,
-    read_other_data,
-    refuse_for_rich_feedback,
-    trained_seconds,
-)
+from beholder.learn.other_data import measure_elsewhere, read_other_data, refuse_for_rich_feedback
 from beholder.learn.predict import calibrate, predict_images, validate
 from beholder.learn.processes.devices import is_main_process, process_count
 from beholder.learn.recipe import Recipe
+from beholder.learn.rich.examples import read_rich_labels
 from beholder.learn.rich.stage import learn_rich
 from beholder.learn.rounds.attacks import AttackData, read_attack_data, require_held_out
 from beholder.learn.rounds.models import spans, write_round_table
+from beholder.learn.single_scores import interval_widths, write_shift
 from beholder.learn.splits import Role, Split, split
 from beholder.learn.trackers import installed_trackers
 from beholder.learn.train import Progress, parts_per_process
+from beholder.learn.transfer import sibling_recipes
 from beholder.models.architectures import IMAGE_ALONE, architecture
 from beholder.models.trainable import Batch, Trainable
 from beholder.models.weights.checkpoint import Record, load_checkpoint, save_checkpoint
@@ -57,6 +56,7 @@ def run(
     force: bool = False,
     resume: bool = False,
     test_on: Sequence[Path] = (),
+    transfer: bool = False,
     rounds: AttackRounds | None = None,
     progress: Progress | None = None,
 ) -> LearnOutcome:
@@ -64,8 +64,9 @@ def run(
 
     Writes ``models/NAME`` (one checkpoint, or one per fold) and the tables ``training``, ``predictions`` of the
     held-out images, and ``label_errors``. Training that was interrupted continues with ``resume``; ``force``
-    starts again. The card of the model gets a row for each other study in ``test_on``. Without a recipe nothing is
-    trained: only ``label_errors`` is brought up to date.
+    starts again. The card of the model gets a row for each other study in ``test_on``, and with ``transfer`` rows
+    of unseen generators, for which models of the same recipe are trained first, each without one generator.
+    Without a recipe nothing is trained: only ``label_errors`` is brought up to date.
 
     With ``rounds`` the verified claims of an adversarial study are trained on beside its labels, and the table
     ``rounds`` has both errors of this model and of its parents.
@@ -76,12 +77,24 @@ def run(
             errors_outcome.stage, errors_outcome.skipped, errors_outcome.rows, errors_outcome.seconds
         )
     installed_trackers(recipe.training.trackers)  # before any work
+    if transfer:
+        _train_siblings(folder, recipe, rounds, name=name, force=force, resume=resume, progress=progress)
     if recipe.data.labels == "rich":
         refuse_for_rich_feedback(test_on)
-        outcome = learn_rich(folder, recipe, name=name, force=force, resume=resume, progress=progress)
+        outcome = learn_rich(
+            folder, recipe, name=name, force=force, resume=resume, progress=progress, renew_card=transfer
+        )
     else:
         outcome = _learn_labels(
-            folder, recipe, rounds, name=name, force=force, resume=resume, test_on=test_on, progress=progress
+            folder,
+            recipe,
+            rounds,
+            name=name,
+            force=force,
+            resume=resume,
+            test_on=test_on,
+            progress=progress,
+            renew_card=transfer,
         )
     if not is_main_process():
         return outcome
@@ -89,6 +102,31 @@ def run(
     return replace(
         outcome, skipped=outcome.skipped and errors_outcome.skipped, rows={**outcome.rows, **errors_outcome.rows}
     )
+
+
+def _train_siblings(
+    folder: Path,
+    recipe: Recipe,
+    rounds: AttackRounds | None,
+    *,
+    name: str | None,
+    force: bool,
+    resume: bool,
+    progress: Progress | None,
+) -> None:
+    """Train the models by which the card says how well the model does on unseen generators."""
+    if rounds is not None:
+        raise UserError(
+            "models that leave generators out are not trained on rounds: leave --rounds or --transfer out"
+        )
+    store = Store(folder).within(TRAIN)
+    items = (
+        read_rich_labels(store, recipe.data.question).items
+        if recipe.data.labels == "rich"
+        else read_labelled_images(store, recipe.data).items
+    )
+    for sibling_name, sibling in sibling_recipes(recipe, name or recipe.name, items).items():
+        run(folder, sibling, name=sibling_name, force=force, resume=resume, progress=progress)
 
 
 def _learn_labels(
@@ -101,6 +139,7 @@ def _learn_labels(
     resume: bool,
     test_on: Sequence[Path],
     progress: Progress | None,
+    renew_card: bool,
 ) -> LearnOutcome:
     """Train on labels, and on rounds where there are any; then test elsewhere and on attacks."""
     store, study = Store(folder).within(TRAIN), load_study(folder)
@@ -118,6 +157,7 @@ def _learn_labels(
         force=force,
         resume=resume,
         progress=progress,
+        renew_card=renew_card,
         further_settings=None if attacks is None else attacks.settings,
     )
     if others and is_main_process():
@@ -254,8 +294,17 @@ class _LabelTask:
             progress,
         )
         calibrate(model, self.image_cache, validation_examples, aspects, training.batch)
+        about["within"] = (
+            interval_widths(model, self.image_cache, validation_examples, scales, training.batch)
+            if self.recipe.data.labels == "ratings"
+            else {}
+        )
         mean_and_deviation = {aspect: (scale.mean, scale.standard_deviation) for aspect, scale in scales.items()}
         record = Record(self.recipe.architecture, model.config, aspects, mean_and_deviation, about)
         if is_main_process():
-            save_checkpoint(job.checkpoint_folder(split), model, record)
+            folder = job.checkpoint_folder(split)
+            write_shift(
+                folder, model, self.image_cache, examples["train"], validation_examples, self.recipe.split.seed
+            )
+            save_checkpoint(folder, model, record)
         return model, record

@@ -1,8 +1,9 @@
 """What a model is tested on: unseen prompts, unseen generators, other data sets; each a row of the model card.
 
 A model that ranks images of unseen prompts well may fail on an unseen generator, or on other people's images. Rows
-come from models of the same study with the same recipe, apart from how images are split, and from the labels of
-other studies (``--test-on``); where there is none, a sentence says by which command there will be.
+come from models of the same study with the same recipe, apart from how images are split (``--transfer`` trains
+them), and from the labels of other studies (``--test-on``); where there is none, a sentence says by which command
+there will be.
 """
 
 import json
@@ -13,8 +14,10 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
+from beholder.errors import SplitError
 from beholder.learn.figures.figure import Figure
 from beholder.learn.recipe import By, Recipe
+from beholder.learn.splits import Item, split
 from beholder.learn.trained_models import FIGURES, hash_weights, trained_settings
 
 HELD_OUT: dict[By, str] = {
@@ -42,6 +45,32 @@ class TransferRow:
     floor: float
     """Generator-mean baseline."""
     items: int
+
+
+def sibling_recipes(recipe: Recipe, name: str, items: Sequence[Item]) -> dict[str, Recipe]:
+    """Return the models whose rows the card of this one needs: the name and the recipe of each.
+
+    Generators are left out one at a time, with the prompts of the training and with unseen ones; pairs of images
+    of one generator are rarely compared, so models of pairs keep the folds of the recipe. A split by both that
+    leaves nothing to validate on is not among them.
+    """
+    generators = len({item.generator for item in items})
+    siblings: dict[str, Recipe] = {}
+    for by in HELD_OUT:
+        if by == recipe.split.by:
+            continue
+        in_turn = by != "prompt" and recipe.data.labels != "pairs"
+        split_by = recipe.split.model_copy(
+            update={"by": by, "folds": generators if in_turn else recipe.split.folds}
+        )
+        try:
+            split(items, split_by)
+        except SplitError:
+            if by != "both":
+                raise
+            continue
+        siblings[f"{name}-{by}"] = recipe.model_copy(update={"split": split_by})
+    return siblings
 
 
 def transfer_rows(models: Path, name: str, recipe: Recipe, figures: Sequence[Figure]) -> list[TransferRow]:
@@ -72,12 +101,8 @@ def other_data_rows(model_folder: Path) -> list[TransferRow]:
 def lacking_rows(rows: Sequence[TransferRow], recipe: Recipe) -> list[str]:
     """Return a sentence for each kind of held-out images without a row."""
     present = {row.held_out for row in rows}
-    command = f"beholder learn FOLDER --recipe {recipe.name} --set split.by="
-    sentences = [
-        f"Not measured on {words}: `{command}{by} --name {recipe.name}-{by}`, then train this model again."
-        for by, words in HELD_OUT.items()
-        if words not in present
-    ]
+    command = f"beholder learn FOLDER --recipe {recipe.name} --transfer"
+    sentences = [f"Not measured on {words}: `{command}`." for words in HELD_OUT.values() if words not in present]
     if not any(row.held_out not in HELD_OUT.values() for row in rows):
         test = f"beholder learn FOLDER --recipe {recipe.name} --test-on OTHER-STUDY"
         sentences.append(f"Not measured on other data sets: `{test}`.")

@@ -23,10 +23,11 @@ from torch.nn import functional
 
 from beholder.errors import LabelsError
 from beholder.models.division import part_weight
-from beholder.models.encoders.catalogue import ENCODERS, load_encoder
+from beholder.models.encoders.catalogue import faults_of_encoders, load_encoders
 from beholder.models.encoders.differentiable import prepare_with_gradients
 from beholder.models.encoders.encoder import Encoder
 from beholder.models.encoders.preprocessing import IMAGENET_MEAN, IMAGENET_STD, Preprocessing
+from beholder.models.encoders.trained_weights import refuse_other_weights
 from beholder.models.recipe_settings import validate_settings
 from beholder.models.trainable import Batch, Config, Groups, decayed_groups
 from beholder.stats.prediction.beta_binomial import DISPERSIONS, fit_line
@@ -43,6 +44,9 @@ class RealismSettings(Settings):
         (),
         description="frozen encoders whose features are concatenated; none: a network of its own",
     )
+    weights: dict[str, str] = Field(
+        {}, description="encoder -> folder of its weights, or name on the hub; by default those of the catalogue"
+    )
     side: int = Field(96, ge=16, description="of its own network: side to which images are resized, in pixels")
     widths: tuple[int, ...] = Field(
         (16, 32, 64, 128), min_length=2, description="of its own network: channels after each halving of the side"
@@ -55,7 +59,7 @@ class RealismSettings(Settings):
 
     @model_validator(mode="after")
     def _sensible(self) -> "RealismSettings":
-        wrong = [f"encoder '{encoder}' is not known" for encoder in self.encoders if encoder not in ENCODERS]
+        wrong = faults_of_encoders(self.encoders, self.weights)
         if min(self.widths) < 1:
             wrong.append("widths must be 1 or more")
         if self.side % 2 ** len(self.widths):
@@ -68,7 +72,7 @@ class RealismSettings(Settings):
 def configure(settings: Mapping[str, Plain], prompts: Sequence[str], aspects: Sequence[str]) -> Config:  # noqa: ARG001 - as every architecture
     """Everything needed to build the model; see :mod:`beholder.models.architectures`."""
     chosen = validate_settings(RealismSettings, settings)
-    loaded = [load_encoder(name) for name in chosen.encoders]
+    loaded = load_encoders(chosen.encoders, chosen.weights)
     return {
         **chosen.model_dump(mode="json"),
         "aspects": list(aspects),
@@ -112,7 +116,10 @@ class Realism:
     @cached_property
     def encoders(self) -> tuple[Encoder, ...]:
         """The frozen encoders; none where the network takes pixels."""
-        return tuple(load_encoder(name) for name in self._settings.encoders)
+        loaded = load_encoders(self._settings.encoders, self._settings.weights)
+        given = [encoder for encoder in loaded if encoder.name in self._settings.weights]
+        refuse_other_weights(given, self._config.get("identities"))
+        return loaded
 
     def prepare(self, image: Image.Image, rng: np.random.Generator | None) -> NDArray[np.float32]:
         """The pixels (3, side, side), mirrored half of the time in training; or the features (dims,)."""

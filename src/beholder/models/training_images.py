@@ -8,6 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+SHIFT_FILE, SHIFT_ASPECT = "shift.safetensors", "shift"
+"""How unlike the training images of a model an image is: the file beside its weights, and the name for it."""
+
 PREFIX = 6
 """Bytes of each hash that are kept."""
 

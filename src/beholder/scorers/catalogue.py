@@ -12,7 +12,7 @@ from beholder.errors import UserError, WeightsError, unknown_name
 from beholder.models.architectures import IMAGE_ALONE, RICH_ARCHITECTURES
 from beholder.models.encoders.catalogue import REQUIRED_PACKAGES
 from beholder.models.quality.training_set import training_images
-from beholder.models.training_images import TrainingImages
+from beholder.models.training_images import SHIFT_ASPECT, SHIFT_FILE, TrainingImages
 from beholder.scorers import colour_words, natural_scene
 from beholder.scorers.brightness import brightness
 from beholder.scorers.chrominance import chroma_mean, chroma_spread
@@ -176,6 +176,9 @@ TRAINED = Recipe(
 TRAINED_ALONE = replace(TRAINED, aspect="realism", needs=("image",), better="lower")
 """Recipe of trained models of the image alone: they predict the proportion of raters who call it generated."""
 
+TRAINED_SHIFT = replace(TRAINED, aspect="shift", needs=("image",), better="lower")
+"""Recipe of how unlike the training images of a trained model an image is."""
+
 RECORD = "model.json"
 """The file by which a folder with a trained model is recognised."""
 
@@ -236,12 +239,28 @@ def recipe_of(name: str) -> Recipe:
     """The recipe of a scorer, or of a folder with a trained model."""
     if name in SCORERS:
         return SCORERS[name]
+    if _is_shift(name):
+        return TRAINED_SHIFT
     return TRAINED_ALONE if _architecture(name) in IMAGE_ALONE else TRAINED
 
 
 def companion_of(name: str) -> str | None:
-    """The scorer that says how unlike its training images an image is, where there is one."""
-    return SCORERS[name].companion if name in SCORERS else None
+    """The scorer that says how unlike its training images an image is, where there is one.
+
+    Of a trained model that is ``FOLDER:shift``.
+    """
+    if name in SCORERS:
+        return SCORERS[name].companion
+    trained = trained_folder(name)
+    if trained is None or not (trained[0] / SHIFT_FILE).is_file() or _is_shift(name):
+        return None
+    return f"{trained[0]}:{SHIFT_ASPECT}"
+
+
+def _is_shift(name: str) -> bool:
+    """Whether a name asks how unlike the training images of a model an image is."""
+    trained = trained_folder(name)
+    return trained is not None and trained[1] == SHIFT_ASPECT and (trained[0] / SHIFT_FILE).is_file()
 
 
 def trained_folder(name: str) -> tuple[Path, str | None] | None:

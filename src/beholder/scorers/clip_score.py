@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import torch
-import transformers
 from huggingface_hub import snapshot_download
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 from numpy.typing import NDArray
@@ -18,11 +16,10 @@ from numpy.typing import NDArray
 from beholder.errors import WeightsError
 from beholder.models.encoders.catalogue import ENCODERS, load_encoder
 from beholder.models.encoders.encoder import Encoder
-from beholder.models.weights.quiet_transformers import quiet_transformers
+from beholder.models.text.caption_network import TOKENIZER, CaptionNetwork
 from beholder.scorers.scorer import Scorer, ScorerInput
 
 SCALE = 2.5
-TOKENIZER = ["tokenizer*", "vocab.json", "merges.txt", "special_tokens_map.json"]
 
 
 def load(name: str, clip: str | None) -> Scorer:
@@ -51,43 +48,11 @@ def image_vectors(encoder: Encoder, inputs: Sequence[ScorerInput]) -> NDArray[np
     return encoder.network(np.stack(prepared))
 
 
-class _TextNetwork:
-    """The text encoder of a CLIP: from prompts to embeddings."""
-
-    def __init__(self, folder: Path) -> None:
-        try:
-            config, _ = transformers.PreTrainedConfig.get_config_dict(folder, local_files_only=True)
-            shared = {"projection_dim": config["projection_dim"]} if "text_config" in config else {}
-            self._tokens = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-            with (
-                quiet_transformers()
-            ):  # otherwise it warns of every tensor of the image encoder, which is not loaded
-                self._model, info = transformers.CLIPTextModelWithProjection.from_pretrained(
-                    folder, local_files_only=True, output_loading_info=True, dtype=torch.float32, **shared
-                )
-        except (OSError, ValueError, RuntimeError, KeyError) as error:
-            reason = str(error).strip().partition("\n")[0]
-            raise WeightsError(f"clip-score: {folder} has no text part with a tokenizer ({reason})") from error
-        if info["missing_keys"]:
-            raise WeightsError(f"clip-score: {folder} lacks {len(info['missing_keys'])} tensors of the text part")
-        self._model.eval()
-
-    def __call__(self, prompts: Sequence[str]) -> NDArray[np.float32]:
-        longest = int(self._model.config.max_position_embeddings)
-        tokens = self._tokens(
-            list(prompts), padding=True, truncation=True, max_length=longest, return_tensors="pt"
-        )
-        with torch.inference_mode():
-            outputs = self._model(**{key: tokens[key] for key in ("input_ids", "attention_mask")})
-        vectors: NDArray[np.float32] = outputs.text_embeds.numpy()
-        return vectors
-
-
-def _text_network(weights: str) -> _TextNetwork:
+def _text_network(weights: str) -> CaptionNetwork:
     if Path(weights).is_dir():
-        return _TextNetwork(Path(weights))
+        return CaptionNetwork(Path(weights), "clip")
     try:
         patterns = ["config.json", "*.safetensors", *TOKENIZER]
-        return _TextNetwork(Path(snapshot_download(weights, allow_patterns=patterns)))
+        return CaptionNetwork(Path(snapshot_download(weights, allow_patterns=patterns)), "clip")
     except (HFValidationError, HfHubHTTPError, LocalEntryNotFoundError) as error:
         raise WeightsError(f"clip-score: '{weights}' could not be fetched; give a folder instead") from error

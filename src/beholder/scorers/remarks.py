@@ -12,6 +12,20 @@ LEVEL = 0.01
 """Of the test by which more than that proportion is reported."""
 
 
+def opinion_remark(scorer: str, width: float, unseen_width: float) -> str:
+    """Return how to read predictions of raters' mean: their scale, and the widths of 95 % prediction intervals.
+
+    Example:
+        >>> print(opinion_remark("agiqa-quality", 0.975, 1.39))
+        agiqa-quality: raters' mean from 0 to 5; 95 % of held-out images are within ±0.97; of generators that it \
+was not trained on, reckon with ±1.39
+    """
+    return (
+        f"{scorer}: raters' mean from 0 to 5; 95 % of held-out images are within ±{width:.2f}; of generators that "
+        f"it was not trained on, reckon with ±{unseen_width:.2f}"
+    )
+
+
 def training_remark(scorer: str, data_set: str, trained: int, images: int) -> str | None:
     """Return a sentence where a scorer was trained on some of the images.
 

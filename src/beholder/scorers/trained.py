@@ -4,6 +4,7 @@ Two-tower and reward models encode each distinct prompt once; other models take 
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import cast
@@ -13,14 +14,19 @@ import torch
 from numpy.typing import NDArray
 
 from beholder.errors import UserError
+from beholder.models.encoders.catalogue import load_encoder
+from beholder.models.encoders.encoder import Vectors
 from beholder.models.encoders.torch_network import share_cores
 from beholder.models.prompt_scoring import ScoringNetwork, select_device
+from beholder.models.quality.packaged import PIXELS
 from beholder.models.realism import Realism
-from beholder.models.trainable import Batch, Trainable
+from beholder.models.trainable import Batch, Trainable, UsesEncoders
+from beholder.models.training_distance import read_training_distance
+from beholder.models.training_images import SHIFT_ASPECT, SHIFT_FILE
 from beholder.models.weights.checkpoint import WEIGHTS, Record, load_checkpoint
 from beholder.models.weights.files import hash_files
 from beholder.scorers.prompt_network import CACHED_MODELS, as_scorer, file_stamps
-from beholder.scorers.scorer import Differentiable, Scorer, ScorerInput
+from beholder.scorers.scorer import Differentiable, Scorer, ScorerInput, by_vectors
 
 PROMPT_NETWORKS = ("two-tower", "image-reward")
 """Scoring networks: their modules, which need transformers, are imported only when such a model is loaded."""
@@ -34,14 +40,53 @@ def load(folder: Path, aspect: str | None, device: str | None) -> Scorer:
 @lru_cache(maxsize=CACHED_MODELS)
 def _loaded(folder: Path, aspect: str | None, _: tuple[tuple[str, int, int], ...], device: str | None) -> Scorer:
     model, record = load_checkpoint(folder)
+    if aspect == SHIFT_ASPECT and aspect not in record.aspects and (folder / SHIFT_FILE).is_file():
+        return _shift(folder, model)
     chosen = _aspect(folder, aspect, record)
     ending = f":{aspect}" if aspect else ""
     name, identity = f"{folder}{ending}", f"{folder.resolve().name}{ending}@{hash_files([folder / WEIGHTS])[:12]}"
     if record.architecture in PROMPT_NETWORKS:
         return as_scorer(name, identity, cast("ScoringNetwork", model), device)
-    score = _by_batches(model, chosen, record.scales.get(chosen, (0.0, 1.0)), select_device(device))
+    of_inputs = _by_batches(model, chosen, record.scales.get(chosen, (0.0, 1.0)), select_device(device))
     gradients = _realism_gradients(model, chosen) if isinstance(model, Realism) else None
-    return Scorer(name, identity, score, None, share_cores, gradients)
+    remark = _width_remark(name, record, chosen)
+    encoders = tuple(model.encoders) if isinstance(model, UsesEncoders) else ()
+    if encoders:
+        scorer = by_vectors(name, identity, encoders, of_inputs, remark=remark)
+        return replace(scorer, threads=share_cores, differentiable=gradients)
+
+    def score(inputs: Sequence[ScorerInput]) -> NDArray[np.float64]:
+        images = [scorer_input.image for scorer_input in inputs if scorer_input.image is not None]
+        prepared = np.stack([model.prepare(image, None) for image in images])
+        return of_inputs(prepared, [scorer_input.prompt for scorer_input in inputs])
+
+    return Scorer(name, identity, score, None, share_cores, gradients, remark=remark)
+
+
+def _shift(folder: Path, model: Trainable[Batch]) -> Scorer:
+    """How unlike the training images of the model an image is; above 1: farther than 95 % of validation images."""
+    distance = read_training_distance(folder / SHIFT_FILE)
+    encoders = tuple(model.encoders) if isinstance(model, UsesEncoders) else ()
+
+    def of_vectors(vectors: Vectors, _: Sequence[str | None]) -> NDArray[np.float64]:
+        return distance.shifts(vectors)
+
+    name = f"{folder}:{SHIFT_ASPECT}"
+    identity = f"{folder.resolve().name}:{SHIFT_ASPECT}@{hash_files([folder / SHIFT_FILE])[:12]}"
+    remark = f"{name}: above 1: less like its training images than 95 % of validation images; usual ones are at 0"
+    return by_vectors(name, identity, (*encoders, load_encoder(PIXELS)), of_vectors, remark=remark)
+
+
+def _width_remark(name: str, record: Record, aspect: str) -> str | None:
+    """How far a score may be off; ``None`` where that was not measured in training."""
+    within = record.about.get("within")
+    width = within.get(aspect) if isinstance(within, dict) else None
+    if not isinstance(width, float):
+        return None
+    return (
+        f"{name}: 95 % of validation images are within ±{width:.2g} of raters' mean; of other generators that is "
+        "not known"
+    )
 
 
 def _realism_gradients(model: Realism, aspect: str) -> Differentiable:
@@ -64,15 +109,13 @@ def _aspect(folder: Path, aspect: str | None, record: Record) -> str:
 
 def _by_batches(
     model: Trainable[Batch], aspect: str, scale: tuple[float, float], device: torch.device
-) -> Callable[[Sequence[ScorerInput]], NDArray[np.float64]]:
-    """The predictions of one aspect, transformed back to the scale of the labels."""
+) -> Callable[[NDArray[np.float32], Sequence[str | None]], NDArray[np.float64]]:
+    """From prepared images and prompts to predictions of one aspect, on the scale of the labels."""
     model.module.eval().requires_grad_(requires_grad=False).to(device)
     mean, standard_deviation = scale
 
-    def score(inputs: Sequence[ScorerInput]) -> NDArray[np.float64]:
-        images = [scorer_input.image for scorer_input in inputs if scorer_input.image is not None]
-        prepared = np.stack([model.prepare(image, None) for image in images])
-        batch = _batch(prepared, [scorer_input.prompt or "" for scorer_input in inputs])
+    def score(prepared: NDArray[np.float32], prompts: Sequence[str | None]) -> NDArray[np.float64]:
+        batch = _batch(prepared, [prompt or "" for prompt in prompts])
         with torch.inference_mode():
             predictions = model.predict(batch.to(device))[aspect]
         return mean + standard_deviation * np.asarray(predictions.float().cpu().numpy(), np.float64)

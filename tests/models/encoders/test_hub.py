@@ -40,6 +40,13 @@ def siglip() -> transformers.PreTrainedModel:
     return transformers.SiglipModel(config)
 
 
+def blip() -> transformers.PreTrainedModel:
+    vision = {"image_size": 32, "patch_size": 8, **VIT}
+    text = {**TEXT, "encoder_hidden_size": VIT["hidden_size"]}
+    config = transformers.BlipConfig(text_config=text, vision_config=vision, image_text_hidden_size=12)
+    return transformers.BlipForImageTextRetrieval(config)
+
+
 def convnext() -> transformers.PreTrainedModel:
     config = transformers.ConvNextConfig(
         hidden_sizes=[8, 12, 16, 20], depths=[1, 1, 1, 1], layer_scale_init_value=0.5
@@ -68,6 +75,10 @@ MADE = {
     "siglip": (
         siglip,
         transformers.SiglipImageProcessorPil(size={"height": 32, "width": 32}, resample=3, **HALVES),
+    ),
+    "blip": (
+        blip,
+        transformers.BlipImageProcessorPil(size={"height": 32, "width": 32}, resample=3),
     ),
     "convnext": (
         convnext,
@@ -111,6 +122,9 @@ def reference(name: str, folder: Path, images: list[NDArray[np.uint8]]) -> NDArr
             network = transformers.AutoModel.from_pretrained(folder).eval()
             output = network.get_image_features(pixel_values=pixel_values)
             output = output if isinstance(output, torch.Tensor) else output.pooler_output
+        elif name == "blip":
+            retrieval = transformers.BlipForImageTextRetrieval.from_pretrained(folder).eval()
+            output = retrieval.vision_proj(retrieval.vision_model(pixel_values).last_hidden_state[:, 0])
         elif name == "mae":
             model = transformers.AutoModel.from_pretrained(folder, mask_ratio=0.0).eval()
             output = model(pixel_values=pixel_values).last_hidden_state[:, 0]

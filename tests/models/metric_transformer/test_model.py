@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
+from tests.models.caption_folders import write_caption_folder
 
 from beholder.errors import LabelsError, RecipeError, WeightsError
-from beholder.models.metric_transformer.attention import PER_METRIC
+from beholder.models.metric_transformer.attention import PER_METRIC, MetricNetwork
+from beholder.models.metric_transformer.cosines import cosines
 from beholder.models.metric_transformer.model import SENTENCES, MetricTransformer, build, configure
 from beholder.models.metric_transformer.transfer import convert_state
-from beholder.models.text.sentence_encoder import PACKAGE
+from beholder.models.text.sentence_encoder import PACKAGE, load_sentence_encoder
 from beholder.models.trainable import Batch, UsesEncoders
 from beholder.models.weights.checkpoint import Record, load_checkpoint, save_checkpoint
 from beholder.tables.provenance import Plain
@@ -168,3 +170,80 @@ def test_all_faults_of_settings_at_once() -> None:
         assert part in str(caught.value)
     with pytest.raises(RecipeError, match="depth"):
         configure({"depth": 3}, [], BOTH)
+
+
+@pytest.fixture(scope="module")
+def clip_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_caption_folder(tmp_path_factory.mktemp("clip"), "clip")
+
+
+def clip_model(folder: Path, **settings: Plain) -> MetricTransformer:
+    both: dict[str, Plain] = {"encoders": ["pixel", "clip"], "weights": {"clip": str(folder)}, "text": str(folder)}
+    return model(BOTH, **both | settings)
+
+
+def test_weights_of_a_folder_give_features_sentences_and_their_cosine(clip_folder: Path) -> None:
+    transformer = clip_model(clip_folder)
+    assert transformer.config["image_dims"] == 3072 + 12
+    assert transformer.config["shared"] == [[3072, 3084]]
+    pixels = np.random.default_rng(0).integers(0, 255, (2, 40, 40, 3), np.uint8)
+    features = np.stack([transformer.prepare(Image.fromarray(image), None) for image in pixels])
+    labelled = batch([[0.0, 0.0]] * 2)
+    labelled.pixels.resize_(2, 3084).copy_(torch.from_numpy(features))
+    alike = cosines(labelled.pixels, transformer._sentences(labelled), transformer._shared)
+    prompts, fixed = transformer._text.encode(labelled.prompts), transformer._text.encode([SENTENCES["quality"]])
+    image = features[:, 3072:] / np.linalg.norm(features[:, 3072:], axis=1, keepdims=True)
+    expected = np.stack([(image * prompts).sum(1), image @ fixed[0]], 1)  # alignment: the prompt; quality: fixed
+    np.testing.assert_allclose(alike[:, :, 0].numpy(), expected, rtol=0, atol=1e-6)
+
+
+def test_scores_depend_on_the_cosine(clip_folder: Path) -> None:
+    transformer = clip_model(clip_folder)
+    images, sentences = torch.rand(3, 3084), torch.rand(3, 2, 12)
+    (network,) = transformer.module
+    assert isinstance(network, MetricNetwork)
+    low, high = (network(images, sentences, torch.full((3, 2, 1), cosine)) for cosine in (0.0, 1.0))
+    assert not torch.allclose(low, high)
+    network.train()
+    network(images, sentences, torch.rand(3, 2, 1))
+    assert network.state_dict()["standardise_cosines.running_mean"].item() > 0
+    network.freeze_shared()
+    network.train()
+    assert not network.standardise_cosines.training
+
+
+def test_spaces_that_are_not_shared_have_no_cosine(clip_folder: Path, tmp_path: Path) -> None:
+    assert clip_model(clip_folder, text=None).config["shared"] == []
+    other = write_caption_folder(tmp_path, "clip", seed=2)
+    assert clip_model(clip_folder, text=str(other)).config["shared"] == []
+
+
+def test_a_model_of_a_folder_is_loaded_again_with_the_same_weights_alone(tmp_path: Path) -> None:
+    weights = write_caption_folder(tmp_path / "clip", "clip")
+    transformer = clip_model(weights)
+    labelled = batch([[0.0, 0.0]] * 3, dims=3084)
+    folder = saved(transformer, tmp_path / "model", BOTH)
+    loaded, _ = load_checkpoint(folder)
+    for aspect, scores in transformer.predict(labelled).items():
+        torch.testing.assert_close(loaded.predict(labelled)[aspect], scores)
+    write_caption_folder(weights, "clip", seed=3)
+    load_sentence_encoder.cache_clear()
+    changed, _ = load_checkpoint(folder)
+    with pytest.raises(WeightsError, match="train it again"):
+        changed.prepare(Image.new("RGB", (32, 32)), None)
+    with pytest.raises(WeightsError, match="train it again"):
+        changed.predict(labelled)
+
+
+def test_a_checkpoint_from_before_folders_could_be_given_still_loads(tmp_path: Path) -> None:
+    transformer = model()
+    config = {key: part for key, part in transformer.config.items() if key not in ("weights", "shared")}
+    save_checkpoint(tmp_path, transformer, Record("metric-transformer", config, BOTH))
+    loaded, _ = load_checkpoint(tmp_path)
+    labelled = batch([[0.0, 0.0]] * 2)
+    torch.testing.assert_close(loaded.predict(labelled)["quality"], transformer.predict(labelled)["quality"])
+
+
+def test_weights_of_an_encoder_that_is_not_used_are_refused() -> None:
+    with pytest.raises(RecipeError, match="'clip', which is not among the encoders"):
+        configure(SMALL | {"weights": {"clip": "somewhere"}}, [], BOTH)

@@ -18,7 +18,7 @@ from beholder.models.rich_feedback.settings import (
     TextModel,
     Variant,
 )
-from beholder.models.rich_feedback.trainable import RichBatch
+from beholder.models.rich_feedback.trainable import RichBatch, RichCalibratable
 
 TINY = RichFeedbackSettings(
     image=ImageTower(side=32, patch=8, stem="convolutions", width=16, layers=1, heads=2),
@@ -244,3 +244,32 @@ def test_prompts_without_words_have_no_choices() -> None:
     network = RichFeedbackModel(TINY.model_copy(update={"losses": Losses(writing="choices")}))
     unlabelled = RichBatch(torch.zeros(1, 3, 32, 32), ("",), torch.zeros(1, 2, 16, 16), torch.zeros(1, 4), ((),))
     assert torch.isfinite(network.loss(unlabelled))
+
+
+@pytest.mark.parametrize("variant", ["multi-head", "augmented-prompt"])
+def test_calibration_fits_every_output(variant: Variant) -> None:
+    """Scores and words are judged worse than predicted: calibrated predictions are where labels are."""
+    rich_model = model(variant)
+    assert isinstance(rich_model, RichCalibratable)
+    images = batch(2).pixels.repeat(30, 1, 1, 1)
+    prompts = PROMPTS[0], PROMPTS[3]
+    before = rich_model.feedback(images[:2], prompts)
+    flags = ((False, True, False), (False, False, True)) * 30
+    labelled = RichBatch(images, prompts * 30, torch.full((60, 2, 16, 16), 0.02), torch.full((60, 4), 0.1), flags)
+    rich_model.calibrate([labelled])
+    after = rich_model.feedback(images[:2], prompts)
+    for aspect, scores in after.scores.items():
+        np.testing.assert_allclose(scores, 0.1, atol=0.05)
+        assert (np.diff(scores) > 0) == (np.diff(before.scores[aspect]) > 0)  # the order stays
+    for maps in after.heatmaps.values():
+        np.testing.assert_allclose(maps.mean(), 0.02, atol=0.02)
+    # one word in three is misaligned
+    assert np.mean(np.concatenate(after.misaligned)) == pytest.approx(1 / 3, abs=0.1)
+
+
+def test_what_is_trained_is_not_calibrated() -> None:
+    rich_model, labelled = model(), batch()
+    loss = rich_model.loss(labelled)
+    rich_model.module.scales.scores[:, 1] += 3
+    rich_model.module.scales.heatmaps[:, 1] += 3
+    torch.testing.assert_close(rich_model.loss(labelled), loss)

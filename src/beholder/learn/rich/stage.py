@@ -60,6 +60,7 @@ def learn_rich(
     force: bool = False,
     resume: bool = False,
     progress: Progress | None = None,
+    renew_card: bool = False,
 ) -> LearnOutcome:
     """Train a model on the rich feedback of a study, and test it on the held-out images.
 
@@ -67,7 +68,9 @@ def learn_rich(
     """
     rich_labels = read_rich_labels(Store(folder).within(TRAIN), recipe.data.question)
     task = RichFeedbackTask(recipe, rich_labels, load_study(folder).images.background)
-    return learn(task, folder, recipe, name=name, force=force, resume=resume, progress=progress)
+    return learn(
+        task, folder, recipe, name=name, force=force, resume=resume, progress=progress, renew_card=renew_card
+    )
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ TENSORS = (
     *("classes_mean", "classes_spread", "map_mean", "map_deviation", "map", "mapped_mean", "mapped_spread"),
     *("feature_mean", "feature_deviation", "weights", "scale_from", "scale_to"),
 )
-NUMBERS = ("intercept", "conformal_width")
+NUMBERS = ("intercept", "conformal_width", "unseen_width")
 """What a file of a head holds, as tensors and as numbers in its metadata."""
 
 
@@ -89,6 +89,8 @@ class AlignmentHead:
     """The weighted sum is turned into raters' scale by interpolation between these."""
     conformal_width: float
     """95 % of held-out images were scored within this of raters' mean."""
+    unseen_width: float
+    """The same for generators that it was not trained on, by leaving out one generator at a time."""
 
     def scores(self, features: Floats) -> Floats:
         """Alignment from 0 to 5 by the features (images, 12): (images,)."""
@@ -201,4 +203,5 @@ def head_of_tensors(tensors: Mapping[str, Floats], numbers: Mapping[str, float])
         mapped=Reference(tensors["mapped_mean"], tensors["mapped_spread"]),
         intercept=numbers["intercept"],
         conformal_width=numbers["conformal_width"],
+        unseen_width=numbers["unseen_width"],
     )

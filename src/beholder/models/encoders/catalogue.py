@@ -1,5 +1,6 @@
 """All encoders by name. A new one is a module of this package and a line below."""
 
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -85,6 +86,9 @@ ENCODERS: dict[str, EncoderEntry] = {
     "siglip": EncoderEntry(
         "hub", "siglip", "google/siglip-so400m-patch14-384", "images and captions, sigmoid loss"
     ),
+    "blip": EncoderEntry(
+        "hub", "blip", "Salesforce/blip-itm-base-coco", "ViT-B/16 of images and captions, for retrieval"
+    ),
     "convnext": EncoderEntry("hub", "convnext", "facebook/convnext-large-224-22k", "ImageNet-22k"),
     "mae": EncoderEntry("hub", "mae", "facebook/vit-mae-large", "ViT-L/16 that fills in hidden patches"),
     "inception-v3-fid": EncoderEntry(
@@ -116,3 +120,22 @@ def load_encoder(name: str, weights: str | Path | None = None) -> Encoder:
     if not isinstance(encoder, Encoder):
         raise TypeError(f"beholder.models.encoders.{entry.module} gave {encoder!r}, not an encoder")
     return encoder
+
+
+def load_encoders(names: Iterable[str], weights: Mapping[str, str]) -> tuple[Encoder, ...]:
+    """The encoders of these names, with the weights given for some of them (a folder, a file or a hub name)."""
+    return tuple(load_encoder(name, weights.get(name)) for name in names)
+
+
+def faults_of_encoders(names: Collection[str], weights: Mapping[str, str]) -> list[str]:
+    """What is wrong with the names of encoders, and of those that weights are given for; none if nothing is.
+
+    Example:
+        >>> faults_of_encoders(["eyes"], {"clip": "weights/clip"})
+        ["encoder 'eyes' is not known", "weights are given for 'clip', which is not among the encoders"]
+    """
+    unknown = [f"encoder '{name}' is not known" for name in names if name not in ENCODERS]
+    unused = [
+        f"weights are given for '{name}', which is not among the encoders" for name in weights if name not in names
+    ]
+    return unknown + unused

@@ -4,7 +4,7 @@ The network is theirs; the preprocessing is ours, with the sizes and numbers of 
 ``preprocessor_config.json``, or those of the family where there is none.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from beholder.models.encoders.preprocessing import (
     Preprocessing,
 )
 from beholder.models.encoders.torch_network import as_network, share_cores
-from beholder.models.weights.files import hash_files
+from beholder.models.weights.files import hash_network
 from beholder.models.weights.quiet_transformers import quiet_transformers
 
 FILE_PATTERNS = ["config.json", "preprocessor_config.json", "*.safetensors", "*.safetensors.index.json"]
@@ -57,18 +57,18 @@ def load(name: str, variant: str, weights: str) -> Encoder:
     """The encoder of a family, from a hub name or a folder."""
     family = FAMILIES[variant]
     folder = Path(weights) if Path(weights).is_dir() else _fetch(name, weights)
-    model = _model(folder, family, name)
+    model = read_network(folder, family.model, family.kinds, f"encoder '{name}'", family.overrides)
     usual = _at_own_size(family.preprocessing, model) if family.one_size else family.preprocessing
     preprocessing = read_preprocessing(folder, usual)
-    files = [file for pattern in ("config.json", "*.safetensors", "*.bin") for file in folder.glob(pattern)]
     network = as_network(model, lambda images: family.output(model, images))
     side = preprocessing.side
     dims = network(torch.zeros(1, 3, side, side).numpy()).shape[1]
-    return Encoder(name, hash_files(files), dims, preprocessing, network, share_cores)
+    return Encoder(name, hash_network(folder), dims, preprocessing, network, share_cores)
 
 
 def _at_own_size(usual: Preprocessing, model: transformers.PreTrainedModel) -> Preprocessing:
-    side = int(model.config.image_size)
+    config = getattr(model.config, "vision_config", model.config)
+    side = int(config.image_size)
     return replace(usual, size=side, crop=side if usual.crop else None)
 
 
@@ -80,6 +80,12 @@ def _pooled(model: transformers.PreTrainedModel, images: torch.Tensor) -> torch.
 def _projected(model: transformers.PreTrainedModel, images: torch.Tensor) -> torch.Tensor:
     """The embedding in the space shared with text, not normalised."""
     return _as_tensor(model(pixel_values=images).image_embeds)
+
+
+def _projected_class_token(model: transformers.PreTrainedModel, images: torch.Tensor) -> torch.Tensor:
+    """The same of a network that projects the class token: (images, dims), not normalised."""
+    states = model.vision_model(pixel_values=images).last_hidden_state
+    return _as_tensor(model.vision_proj(states[:, 0]))
 
 
 def _unmasked_class_token(model: transformers.PreTrainedModel, images: torch.Tensor) -> torch.Tensor:
@@ -115,6 +121,13 @@ FAMILIES = {
         ("siglip", "siglip_vision_model"),
         _pooled,
         Preprocessing("exact", 224, "bicubic", mean=HALF, std=HALF),
+        one_size=True,
+    ),
+    "blip": Family(
+        transformers.BlipForImageTextRetrieval,
+        ("blip",),
+        _projected_class_token,
+        Preprocessing("exact", 384, "bicubic", mean=CLIP_MEAN, std=CLIP_STD),
         one_size=True,
     ),
     "convnext": Family(
@@ -154,35 +167,45 @@ def _fetch(name: str, weights: str) -> Path:
     return folder
 
 
-def _model(folder: Path, family: Family, name: str) -> transformers.PreTrainedModel:
-    """The network with all its weights; missing weights, which would be random, are an error."""
+def read_network(
+    folder: Path,
+    network: type[transformers.PreTrainedModel],
+    kinds: Sequence[str],
+    subject: str,
+    overrides: Mapping[str, float] | None = None,
+) -> transformers.PreTrainedModel:
+    """The network of a folder with all its weights; missing weights, which would be random, are an error.
+
+    ``kinds`` are the accepted values of ``model_type``, ``overrides`` changes to the configuration; messages begin
+    with ``subject``.
+    """
     if not (folder / "config.json").is_file():
-        raise WeightsError(f"encoder '{name}': {folder} holds no config.json; a saved network is expected")
+        raise WeightsError(f"{subject}: {folder} holds no config.json; a saved network is expected")
     try:
         config, _ = transformers.PreTrainedConfig.get_config_dict(folder, local_files_only=True)
         kind = config.get("model_type")
-        if kind not in family.kinds:
-            expected = " or ".join(family.kinds)
-            raise WeightsError(f"encoder '{name}': {folder} holds a network of type {kind}; expected: {expected}")
-        # the vision part of a network of two parts has its own configuration, but for the size of what they share
+        if kind not in kinds:
+            expected = " or ".join(kinds)
+            raise WeightsError(f"{subject}: {folder} holds a network of type {kind}; expected: {expected}")
+        # a part of a network of two parts has its own configuration, but for the size of what they share
         shared = {key: config[key] for key in ("projection_dim",) if "vision_config" in config and key in config}
-        with quiet_transformers():  # it would list the unused text part at length
-            model, info = family.model.from_pretrained(
+        with quiet_transformers():  # it would list the unused part at length
+            model, info = network.from_pretrained(
                 folder,
                 local_files_only=True,
                 output_loading_info=True,
                 dtype=torch.float32,
                 **shared,
-                **family.overrides,
+                **(overrides or {}),
             )
     except (OSError, ValueError, RuntimeError) as error:
         reason = str(error).strip().partition("\n")[0]
-        raise WeightsError(f"encoder '{name}': {folder} cannot be loaded ({reason})") from error
+        raise WeightsError(f"{subject}: {folder} cannot be loaded ({reason})") from error
     lacking = sorted({*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])})
     if lacking:
         listed = ", ".join(lacking[:5]) + (" …" if len(lacking) > 5 else "")
         raise WeightsError(
-            f"encoder '{name}': {folder} lacks {len(lacking)} tensors of the network, "
+            f"{subject}: {folder} lacks {len(lacking)} tensors of the network, "
             f"or has them in another shape: {listed}"
         )
     return model

@@ -40,10 +40,15 @@ class Shape:
     cross: bool
     generators: int = 0
     """Classes of the auxiliary task of recognising the generator; 0: without it."""
+    cosines: int = 0
+    """Cosines of image and sentence, where encoders share a space with sentences."""
 
 
 class MetricNetwork(nn.Module):
-    """From features of images (n, image dims) and of sentences (n, metrics, text dims) to scores (n, metrics)."""
+    """From features of images (n, image dims) and of sentences (n, metrics, text dims) to scores (n, metrics).
+
+    With cosines of both (n, metrics, cosines) where encoders have a space in common.
+    """
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
@@ -55,6 +60,8 @@ class MetricNetwork(nn.Module):
         self.image = nn.Linear(shape.image_dims, width)
         self.text = nn.Linear(shape.text_dims, width)
         self.mix = nn.Linear(3 * width, width)
+        self.standardise_cosines = nn.BatchNorm1d(shape.cosines, affine=False) if shape.cosines else nn.Identity()
+        self.cosines = nn.Linear(shape.cosines, width, bias=False) if shape.cosines else None
         self.dropout = nn.Dropout(shape.dropout)
         self.token = nn.Parameter(torch.randn(shape.metrics, width) / math.sqrt(width))
         self.encoder = nn.TransformerEncoderLayer(
@@ -81,18 +88,25 @@ class MetricNetwork(nn.Module):
     def train(self, mode: bool = True) -> "MetricNetwork":
         """As for every module, except that frozen moments of the features are not estimated again."""
         super().train(mode)
-        self.standardise.train(mode and not self.shared_frozen)
+        for standardised in (self.standardise, self.standardise_cosines):
+            standardised.train(mode and not self.shared_frozen)
         return self
 
-    def forward(self, images: torch.Tensor, sentences: torch.Tensor) -> torch.Tensor:
+    def forward(
+        self, images: torch.Tensor, sentences: torch.Tensor, cosines: torch.Tensor | None = None
+    ) -> torch.Tensor:
         """The scores."""
-        return self.scores_and_logits(images, sentences)[0]
+        return self.scores_and_logits(images, sentences, cosines)[0]
 
     def scores_and_logits(
-        self, images: torch.Tensor, sentences: torch.Tensor
+        self, images: torch.Tensor, sentences: torch.Tensor, cosines: torch.Tensor | None = None
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
         """The scores, and the logits of the generators (n, generators) where the network has that task."""
-        hidden = self._hidden(self._tokens(images, sentences))
+        tokens = self._tokens(images, sentences)
+        if self.cosines is not None and cosines is not None:
+            flat = self.standardise_cosines(cosines.flatten(0, 1))  # (n · metrics, cosines)
+            tokens = tokens + self.cosines(flat).unflatten(0, cosines.shape[:2])
+        hidden = self._hidden(tokens)
         scores = (hidden * self.score).sum(2) + self.bias
         return scores, None if self.generators is None else self.generators(hidden.mean(1))
 

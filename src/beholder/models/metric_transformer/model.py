@@ -2,7 +2,9 @@
 
 Only the small network of :mod:`beholder.models.metric_transformer.attention` is trained, on top of frozen
 encoders. So features are computed once per image, and a model of two thousand images is trained in a minute or two
-on a CPU. A metric that does not depend on the prompt, such as quality, gets a fixed sentence in its place.
+on a CPU. A metric that does not depend on the prompt, such as quality, gets a fixed sentence in its place. Where
+an image encoder and the sentence encoder are the two parts of one CLIP, SigLIP or BLIP, the cosine of image and
+sentence is a feature as well.
 
 One metric can be trained alone (name one aspect), several together, or one after another: ``start`` names a model
 for other metrics whose weights are transferred, and ``frozen`` which of them are not trained further.
@@ -22,10 +24,12 @@ from torch import nn
 
 from beholder.errors import LabelsError
 from beholder.models.division import part_weight
-from beholder.models.encoders.catalogue import ENCODERS, load_encoder
+from beholder.models.encoders.catalogue import faults_of_encoders, load_encoders
 from beholder.models.encoders.encoder import Encoder
+from beholder.models.encoders.trained_weights import refuse_other_weights
 from beholder.models.generator_task import generator_loss
 from beholder.models.metric_transformer.attention import MetricNetwork, Shape
+from beholder.models.metric_transformer.cosines import Columns, cosines, shared_columns
 from beholder.models.metric_transformer.transfer import transfer_weights
 from beholder.models.recipe_settings import validate_settings
 from beholder.models.text.sentence_encoder import SentenceEncoder, load_sentence_encoder
@@ -48,7 +52,13 @@ class MetricSettings(Settings):
         min_length=1,
         description="frozen encoders whose features are concatenated",
     )
-    text: str | None = Field(None, description="folder of the sentence encoder; by default MiniLM of the package")
+    weights: dict[str, str] = Field(
+        {}, description="encoder -> folder of its weights, or name on the hub; by default those of the catalogue"
+    )
+    text: str | None = Field(
+        None,
+        description="folder of a sentence encoder: MiniLM, CLIP, SigLIP, BLIP; by default MiniLM of the package",
+    )
     sentences: dict[str, str] = Field(SENTENCES, description="metric -> the sentence that stands for the prompt")
     cross: bool = Field(True, description="whether metrics attend to each other; off for the ablation")
     members: int = Field(
@@ -75,7 +85,7 @@ class MetricSettings(Settings):
 
     @model_validator(mode="after")
     def _sensible(self) -> "MetricSettings":
-        wrong = [f"encoder '{encoder}' is not known" for encoder in self.encoders if encoder not in ENCODERS]
+        wrong = faults_of_encoders(self.encoders, self.weights)
         if self.width % self.heads:
             wrong.append(f"width ({self.width}) must be a multiple of heads ({self.heads})")
         if self.frozen == "shared" and self.start is None:
@@ -88,13 +98,13 @@ class MetricSettings(Settings):
 def configure(settings: Mapping[str, Plain], prompts: Sequence[str], aspects: Sequence[str]) -> Config:  # noqa: ARG001 - as every architecture
     """Everything needed to build the model; see :mod:`beholder.models.architectures`."""
     chosen = validate_settings(MetricSettings, settings)
-    loaded = [load_encoder(name) for name in chosen.encoders]
-    text = _sentence_encoder(chosen.text)
+    loaded, text = load_encoders(chosen.encoders, chosen.weights), _sentence_encoder(chosen.text)
     return {
         **chosen.model_dump(mode="json"),
         "metrics": list(aspects),
         "image_dims": sum(encoder.dims for encoder in loaded),
         "text_dims": text.dims,
+        "shared": [list(columns) for columns in shared_columns(loaded, text)],
         "identities": [*(encoder.identity for encoder in loaded), text.identity],
     }
 
@@ -115,6 +125,7 @@ def build(config: Config, *, fresh: bool) -> "MetricTransformer":
         input_dropout=chosen.input_dropout,
         cross=chosen.cross,
         generators=chosen.generators if chosen.generator_weight else 0,
+        cosines=len(_shared(config)),
     )
     networks = [MetricNetwork(shape) for _ in range(chosen.members)]
     model = MetricTransformer(networks, metrics, chosen, config)
@@ -141,6 +152,7 @@ class MetricTransformer:
         self._metrics = metrics
         self._settings = settings
         self._config = config
+        self._shared = _shared(config)
 
     @property
     def module(self) -> nn.ModuleList:
@@ -155,7 +167,10 @@ class MetricTransformer:
     @cached_property
     def encoders(self) -> tuple[Encoder, ...]:
         """The frozen encoders of images."""
-        return tuple(load_encoder(name) for name in self._settings.encoders)
+        loaded = load_encoders(self._settings.encoders, self._settings.weights)
+        given = [encoder for encoder in loaded if encoder.name in self._settings.weights]
+        refuse_other_weights(given, self._config.get("identities"))
+        return loaded
 
     def prepare(self, image: Image.Image, rng: np.random.Generator | None) -> NDArray[np.float32]:  # noqa: ARG002 - nothing is varied
         """The features of an image, (image dims,)."""
@@ -178,10 +193,8 @@ class MetricTransformer:
             raise LabelsError("labels", [f"none of a batch rates {', '.join(self._metrics)}"])
         rated = batch.ratings[:, columns]
         labelled = ~rated.isnan()
-        sentences = self._sentences(batch)
         total = batch.ratings.new_zeros(())
-        for network in self._networks:
-            scores, logits = network.scores_and_logits(batch.pixels, sentences)
+        for scores, logits in self._scores_and_logits(batch):
             errors = (scores[:, outputs] - rated.nan_to_num()) ** 2 * labelled
             total = total + errors.sum() / labelled.sum().clamp_min(1) * part_weight(batch, count)
             if logits is not None:
@@ -197,8 +210,13 @@ class MetricTransformer:
         """Nothing is clamped."""
 
     def _scores(self, batch: Batch) -> torch.Tensor:
+        return torch.stack([scores for scores, _ in self._scores_and_logits(batch)])
+
+    def _scores_and_logits(self, batch: Batch) -> list[tuple[torch.Tensor, torch.Tensor | None]]:
+        """Of each network: scores (images, metrics), and logits of the generators where it has that task."""
         sentences = self._sentences(batch)
-        return torch.stack([network(batch.pixels, sentences) for network in self._networks])
+        alike = cosines(batch.pixels, sentences, self._shared)
+        return [network.scores_and_logits(batch.pixels, sentences, alike) for network in self._networks]
 
     def _sentences(self, batch: Batch) -> torch.Tensor:
         """Sentence vectors per image and metric, (images, metrics, text dims), of about unit variance."""
@@ -210,11 +228,19 @@ class MetricTransformer:
 
     @cached_property
     def _text(self) -> SentenceEncoder:
-        return _sentence_encoder(self._settings.text)
+        text = _sentence_encoder(self._settings.text)
+        refuse_other_weights([text] if self._settings.text else [], self._config.get("identities"))
+        return text
 
 
 def _sentence_encoder(folder: str | None) -> SentenceEncoder:
     return load_sentence_encoder(Path(folder) if folder else None)
+
+
+def _shared(config: Config) -> list[Columns]:
+    """Columns of the encoders that share a space with sentences; models from before there were any have none."""
+    pairs = [[int(str(number)) for number in _as_list(pair)] for pair in _as_list(config.get("shared", []))]
+    return [(first, end) for first, end in pairs]
 
 
 def _as_list(entry: Plain) -> list[Plain]:

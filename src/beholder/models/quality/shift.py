@@ -73,9 +73,17 @@ class ShiftDetector:
         """Return standardised statistics, the sizes of whitened ones, and the logarithm of the latter's length."""
         standardised = (statistics - self.pixel_means) / self.pixel_deviations
         whitened = standardised @ self.pixel_whitening.T
-        length = 2 * np.log(((whitened**2).sum(axis=1) + 1) / len(self.pixel_means))
+        length = mahalanobis_length(whitened)
         clipped = [np.clip(values, -FARTHEST, FARTHEST) for values in (standardised, np.abs(whitened))]
         return np.column_stack([*clipped, length])
+
+
+def mahalanobis_length(whitened: Floats) -> Floats:
+    """Return twice the logarithm of the mean square of whitened statistics (images, statistics): (images,).
+
+    One is added to the sum, so that an image at the means is not infinitely near.
+    """
+    return np.asarray(2 * np.log(((whitened**2).sum(axis=1) + 1) / whitened.shape[1]))
 
 
 def components_and_residuals(

@@ -7,7 +7,8 @@ The program takes preprocessed images and prompts, any number of images and any 
 - ``decoder_ids`` (images, written), what the decoder has written so far, starting with the pad token.
 
 It returns a tensor for each heatmap (images, map side, map side) and each score (images,), both from 0 to 1, and
-``keywords``, the logits (images, written, vocabulary size) of the next token.
+``keywords``, the logits (images, written, vocabulary size) of the next token, which are not calibrated. Nor are
+outputs of a head that serves several aspects: which one it is, only the prompt says.
 """
 
 from pathlib import Path
@@ -19,7 +20,7 @@ from torch import nn
 from torch.export import Dim, ExportedProgram
 
 from beholder.models.rich_feedback.model import RichFeedbackModel
-from beholder.models.rich_feedback.network import RichFeedbackNetwork
+from beholder.models.rich_feedback.network import SHARED, RichFeedbackNetwork
 from beholder.models.rich_feedback.settings import KEYWORDS
 
 Inputs = tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]
@@ -39,8 +40,10 @@ class ExportableNetwork(nn.Module):
         """Every output by its name."""
         network = self.network
         encoded = network.encode(network.encode_images(pixels), token_ids, prompt_mask)
-        outputs = {f"{name} heatmap": network.heatmap(encoded, name).sigmoid() for name in network.heatmaps}
-        outputs |= {f"{name} score": network.score(encoded, name).sigmoid() for name in network.scores}
+        heatmap = network.heatmap_logits if SHARED in network.heatmaps else network.heatmap
+        score = network.score_logits if SHARED in network.scores else network.score
+        outputs = {f"{name} heatmap": heatmap(encoded, name).sigmoid() for name in network.heatmaps}
+        outputs |= {f"{name} score": score(encoded, name).sigmoid() for name in network.scores}
         if network.settings.keywords:
             outputs[KEYWORDS] = network.next_token_logits(encoded, decoder_ids)
         return outputs

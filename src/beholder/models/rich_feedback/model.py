@@ -1,6 +1,6 @@
 """The rich-feedback model: its losses and its predictions."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +13,7 @@ from beholder.models.encoders.differentiable import prepare_with_gradients
 from beholder.models.encoders.encoder import Encoder
 from beholder.models.encoders.preprocessing import HALF, Preprocessing
 from beholder.models.rich_feedback.cached_decoder import CachedDecoder
+from beholder.models.rich_feedback.calibration import Calibration, rescale
 from beholder.models.rich_feedback.keywords import (
     decoder_targets,
     mark_prompt,
@@ -44,12 +45,15 @@ from beholder.models.weights.location import fetch
 from beholder.models.weights.saved_config import FILES
 from beholder.study.words import split_words
 
+CERTAIN = 1e-12
+"""Least distance from 0 and 1 of a probability that is calibrated."""
+
 CPU_BATCH = 16
 """Images per forward pass on a CPU: activations stay in its cache."""
 
 
 class RichFeedbackModel:
-    """A network with its tokenizer; a ``RichTrainable``."""
+    """A network with its tokenizer; a ``RichTrainable`` that is ``RichCalibratable``."""
 
     def __init__(self, settings: RichFeedbackSettings, tokenizer: PromptTokenizer | None = None) -> None:
         self.settings = _with_tokenizer(settings)
@@ -146,6 +150,35 @@ class RichFeedbackModel:
         }
         return FeedbackTensors(scores, heatmaps)
 
+    @torch.no_grad()
+    def calibrate(self, batches: Iterable[RichBatch]) -> None:
+        """Fit scale and shift of every output to labelled images held out of training."""
+        self._module.eval()
+        calibration = Calibration(self._module.scales)
+        for batch in batches:
+            for task, _, encoded in self._encode_tasks(self._module.encode_images(batch.pixels), batch):
+                self._add_to(calibration, task, encoded, batch)
+        calibration.fit()
+
+    def _add_to(self, calibration: Calibration, task: str, encoded: Encoded, batch: RichBatch) -> None:
+        """Add labels and logits of one task; the marks of words are those that are written one after another."""
+        if task == KEYWORDS:
+            for flags, words in zip(
+                batch.misaligned, self._misaligned_probabilities(encoded, batch.prompts), strict=True
+            ):
+                logits = torch.from_numpy(words[~np.isnan(words)]).logit(CERTAIN)
+                if flags is not None:
+                    calibration.add_words(torch.tensor(flags[: len(logits)], dtype=logits.dtype), logits)
+        elif task in self._score_tasks():
+            aspect = task.removesuffix(" score")
+            column = self.settings.scores.index(aspect)
+            calibration.add_scores(column, batch.scores[:, column], self._module.score_logits(encoded, aspect))
+        else:
+            aspect = task.removesuffix(" heatmap")
+            column = self.settings.heatmaps.index(aspect)
+            logits = self._module.heatmap_logits(encoded, aspect)
+            calibration.add_heatmaps(column, batch.heatmaps[:, column], logits)
+
     def _predict_feedback(self, pixels: torch.Tensor, prompts: Sequence[str]) -> RichFeedback:
         maps: dict[str, NDArray[np.float32]] = {}
         scores: dict[str, NDArray[np.float32]] = {}
@@ -201,11 +234,11 @@ class RichFeedbackModel:
             aspect = task.removesuffix(" score")
             scores = batch.scores[device_rows, self.settings.scores.index(aspect)]
             encoded, scores = _labelled_rows(encoded, scores)
-            return weights.score * score_loss(self._module.score(encoded, aspect), scores)
+            return weights.score * score_loss(self._module.score_logits(encoded, aspect), scores)
         aspect = task.removesuffix(" heatmap")
         marked = batch.heatmaps[device_rows, self.settings.heatmaps.index(aspect)]
         encoded, marked = _labelled_rows(encoded, marked)
-        return weights.heatmap * heatmap_loss(self._module.heatmap(encoded, aspect), marked, weights.floor)
+        return weights.heatmap * heatmap_loss(self._module.heatmap_logits(encoded, aspect), marked, weights.floor)
 
     def _tasks_drawn(self) -> int | None:
         """How many tasks are drawn for an image; None: it is trained on all."""
@@ -281,8 +314,14 @@ class RichFeedbackModel:
         self, encoded: Encoded, prompts: Sequence[str]
     ) -> tuple[NDArray[np.float64], ...]:
         words = [self._words(prompt) for prompt in prompts]
-        decoder = CachedDecoder(self._module, encoded, self.tokenizer.mark[0])
-        probabilities = misaligned_probabilities(words, self.tokenizer, decoder.mark_margins)
+        decoder, (scale,) = CachedDecoder(self._module, encoded, self.tokenizer.mark[0]), self._module.scales.words
+
+        def calibrated_margins(
+            written: torch.Tensor, successors: torch.Tensor, rows: torch.Tensor
+        ) -> torch.Tensor:
+            return rescale(scale, decoder.mark_margins(written, successors, rows))
+
+        probabilities = misaligned_probabilities(words, self.tokenizer, calibrated_margins)
         counts = [len(split_words(prompt)) for prompt in prompts]
         return tuple(
             np.concatenate([word_probabilities, np.full(count - len(word_probabilities), np.nan)])

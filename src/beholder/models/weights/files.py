@@ -74,6 +74,13 @@ def hash_files(paths: Iterable[Path]) -> str:
     return digest.hexdigest()
 
 
+def hash_network(folder: Path) -> str:
+    """SHA-256 of a network that ``transformers`` saved: its configuration and its weights."""
+    return hash_files(
+        file for pattern in ("config.json", "*.safetensors", "*.bin") for file in folder.glob(pattern)
+    )
+
+
 def _starts_with(path: Path, start: bytes) -> bool:
     with path.open("rb") as file:
         return file.read(len(start)) == start

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from beholder.models.alignment.packaged import load_alignment_model
 from beholder.models.encoders.encoder import Vectors
+from beholder.scorers.remarks import opinion_remark
 from beholder.scorers.scorer import Scorer, by_vectors
 
 CLASS_WORDS = "class-words"
@@ -23,6 +24,5 @@ def load(name: str) -> Scorer:
     identity = f"{name}@{model.sha256[:12]}"
     if name == CLASS_WORDS:
         return by_vectors(name, identity, model.quality.encoders[:1], score)
-    width = f"{model.head.conformal_width:.2f}"
-    remark = f"{name}: raters' mean from 0 to 5; 95 % of held-out images are within ±{width}"
+    remark = opinion_remark(name, model.head.conformal_width, model.head.unseen_width)
     return by_vectors(name, identity, model.quality.encoders, score, model.quality.training_images, remark)

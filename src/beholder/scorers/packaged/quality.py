@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from beholder.models.encoders.encoder import Vectors
 from beholder.models.quality.packaged import UNSEEN_WIDTH, load_quality_model
+from beholder.scorers.remarks import opinion_remark
 from beholder.scorers.scorer import Scorer, by_vectors
 
 SHIFT = "agiqa-shift"
@@ -20,11 +21,11 @@ def load(name: str) -> Scorer:
         return model.shifts(vectors) if name == SHIFT else model.head.scores(vectors)
 
     remark = (
-        "above 1: less like the training images of agiqa-quality than 95 % of held-out images; usual ones are at 0"
+        f"{name}: above 1: less like the training images of agiqa-quality than 95 % of held-out images; usual "
+        "ones are at 0"
         if name == SHIFT
-        else f"raters' mean from 0 to 5; 95 % of held-out images are within ±{model.head.conformal_width:.2f}; of "
-        f"generators that it was not trained on, reckon with ±{UNSEEN_WIDTH:.2f}"
+        else opinion_remark(name, model.head.conformal_width, UNSEEN_WIDTH)
     )
     identity = f"{name}@{(model.detector_sha256 if name == SHIFT else model.sha256)[:12]}"
     encoders = (*model.encoders, model.pixels) if name == SHIFT else model.encoders
-    return by_vectors(name, identity, encoders, score, model.training_images, f"{name}: {remark}")
+    return by_vectors(name, identity, encoders, score, model.training_images, remark)

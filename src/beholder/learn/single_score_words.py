@@ -1,0 +1,43 @@
+"""What a model card says about single scores: how far they may be off, and when they extrapolate (no torch)."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from beholder.models.training_images import SHIFT_FILE
+
+RECORD = "model.json"
+"""The record of each checkpoint."""
+
+
+def single_score_lines(folder: Path, *, rated: bool) -> list[str]:
+    """Return what the card says of single scores: from the records of all checkpoints below a model's folder.
+
+    Only scores that are ``rated``, on raters' own scale, have widths.
+    """
+    widths: dict[str, list[float]] = {}
+    for path in sorted(folder.rglob(RECORD)):
+        about = json.loads(path.read_text(encoding="utf-8")).get("about", {})
+        for aspect, width in about.get("within", {}).items():
+            widths.setdefault(aspect, []).append(float(width))
+    return [*(_width_lines(widths) if rated else ()), *_shift_lines(folder)]
+
+
+def _width_lines(widths: Mapping[str, Sequence[float]]) -> Iterator[str]:
+    if not widths:
+        yield "How far a single score may be off was not measured: that takes 19 rated validation images."
+        return
+    listed = ", ".join(f"{aspect} ±{max(each):.2g}" for aspect, each in widths.items())
+    several = " (with folds, the widest)" if any(len(each) > 1 for each in widths.values()) else ""
+    yield (
+        f"95 % prediction intervals, conformal, from the validation images{several}: {listed}. They hold for "
+        "images like these, not for other generators, prompts of another kind or other data sets."
+    )
+
+
+def _shift_lines(folder: Path) -> Iterator[str]:
+    if any(folder.rglob(SHIFT_FILE)):
+        yield (
+            "`beholder score` says where images are unlike those it was trained on, by distances that 95 % of the "
+            "validation images stay below."
+        )
