@@ -4,7 +4,7 @@ import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,9 +140,10 @@ def joined(shards: Sequence[Shard], sizes: Sequence[int], least: int) -> list[Jo
     return groups
 
 
-def _mapped(path: Path) -> Features:
+def _mapped(path: Path) -> NDArray[Any]:
+    """Map a file of single or double precision into memory."""
     try:
-        mapped: Features = np.load(path, mmap_mode="r", allow_pickle=False)
+        mapped: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
     except FileNotFoundError as error:
         raise UserError(
             f"{path}: no such file of features on the machine {socket.gethostname()}; workers read features where "
