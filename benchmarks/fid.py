@@ -19,7 +19,7 @@ from torch_fidelity.feature_extractor_inceptionv3 import FeatureExtractorIncepti
 from torch_fidelity.interpolate_compat_tensorflow import interpolate_bilinear_2d_like_tensorflow1x
 from torch_fidelity.metric_fid import fid_features_to_statistics, fid_statistics_to_metric
 
-from beholder.api.compare_sets import choose_distances, compare_sets
+from beholder.api.sets.compare_sets import choose_distances, compare_sets
 from beholder.images.sources import find_images, read_pixels
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.encode import encode
