@@ -237,3 +237,30 @@ class TestTruth:
         truth.write({"prompts": world["prompts"], "images": world["images"].tail(1)}, RECORD)
         with pytest.raises(TableError, match="image not found in table 'images': row 0 \\('i1'\\)"):
             truth.write({"scores": world["scores"]}, RECORD)
+
+
+class TestReferencesOfParts:
+    """Tables that are worked through in parts: what they refer to is read once, whatever the number of parts."""
+
+    def test_faults_with_what_is_referred_to_read_no_file(self, store: Store, world: World) -> None:
+        store.write(world, RECORD)
+        keys = store.referenced("judgements")
+        assert set(keys) == {"trials", "sessions", "images"}
+        for name in keys:
+            store.path(name).unlink()
+        assert store.faults("judgements", world["judgements"], keys) == []
+        unknown = world["judgements"].with_columns(image=pl.lit("nobody"))
+        assert "image not found in table 'images'" in store.faults("judgements", unknown, keys)[0]
+        assert "which is missing" in store.faults("judgements", world["judgements"])[0]
+
+    def test_batches_look_up_references_to_tables_that_are_no_larger_than_a_batch(
+        self, store: Store, world: World
+    ) -> None:
+        store.write(world, RECORD)
+        rows = world["judgements"].height
+        wrong = world["judgements"].with_columns(image=pl.lit("nobody"))
+        wrong.write_parquet(store.path("judgements"))
+        with pytest.raises(TableError, match="image not found in table 'images'"):
+            list(store.batches("judgements", max(rows, world["images"].height), check=True))
+        assert world["images"].height > 1
+        assert sum(batch.height for batch in store.batches("judgements", 1, check=True)) == rows
