@@ -9,6 +9,9 @@ import polars as pl
 ROWS_HELD = 500_000
 """Rows of a table up to which it is held in memory; a larger one is worked through in parts of so many rows."""
 
+ROWS_GATHERED = 2_000_000
+"""Rows that are dealt into files at once."""
+
 
 @dataclass(frozen=True, slots=True)
 class Parts:
@@ -63,15 +66,30 @@ def shuffled(
 ) -> dict[int, tuple[Path, ...]]:
     """Write the rows of all batches into files by bucket, an integer of at least 0; return the files of each.
 
-    The files of a bucket together have its rows in their order.
+    The files of a bucket together have its rows in their order. Rows of several batches are gathered before they
+    are written: a file costs as much as some thousand rows, and there are as many in a turn as buckets.
     """
     files: dict[int, list[Path]] = {}
-    for number, batch in enumerate(batches):
+    gathered: dict[int, list[pl.DataFrame]] = {}
+    held = 0
+
+    def write() -> None:
+        for key, frames in gathered.items():
+            written = files.setdefault(key, [])
+            file = folder / f"{name}-{key}-{len(written)}.parquet"
+            pl.concat(frames).write_parquet(file, compression="lz4")
+            written.append(file)
+        gathered.clear()
+
+    for batch in batches:
         groups = batch.with_columns(_bucket=bucket.cast(pl.Int64)).partition_by(
             "_bucket", as_dict=True, include_key=False, maintain_order=True
         )
         for (key,), rows in groups.items():
-            file = folder / f"{name}-{key}-{number}.parquet"
-            rows.write_parquet(file, compression="lz4")
-            files.setdefault(int(key), []).append(file)
+            gathered.setdefault(int(key), []).append(rows)
+        held += batch.height
+        if held >= ROWS_GATHERED:
+            write()
+            held = 0
+    write()
     return {key: tuple(paths) for key, paths in files.items()}
