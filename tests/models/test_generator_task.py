@@ -42,7 +42,7 @@ def test_more_generators_than_classes_share_classes() -> None:
 def test_without_known_generators_it_is_0_with_a_gradient(generators: list[int] | None) -> None:
     logits = LOGITS.clone().requires_grad_()
     loss = generator_loss(logits, batch(generators))
-    loss.backward()
+    loss.backward()  # type: ignore[no-untyped-call]
     assert loss.item() == 0
     assert logits.grad is not None
     assert not logits.grad.any()

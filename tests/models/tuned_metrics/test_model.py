@@ -100,7 +100,7 @@ def test_it_learns_and_its_checkpoint_scores_the_same(batch: Batch, tmp_path: Pa
     for _ in range(12):
         optimiser.zero_grad()
         loss = tuned.loss(batch)
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
     assert loss.item() < first / 2
     tuned.module.eval()

@@ -161,12 +161,11 @@ def _distances(names: Sequence[str], compared: _Compared, engine: Engine | None)
         sharded = ShardedSets(real, generated, each=engine.map, seed=compared.seed, level=compared.level)
         computed |= {name: IN_SHARDS[name](sharded) for name in in_shards}
     if others:
-        train, logits = (each and each.vectors for each in (compared.train, compared.logits))
         sets = Sets(
             compared.real.vectors,
             compared.generated.vectors,
-            train=train,
-            logits=logits,
+            train=None if compared.train is None else compared.train.vectors,
+            logits=None if compared.logits is None else compared.logits.vectors,
             seed=compared.seed,
             level=compared.level,
         )

@@ -52,8 +52,8 @@ class EarlyMaps(nn.Module):
 def split_vectors(vectors: torch.Tensor, size: Size, side: int) -> tuple[torch.Tensor, torch.Tensor]:
     """The maps (n, channels, cells, cells) and the moments (n, moments) of vectors of such an encoder."""
     cells, channels = side // STRIDE, map_channels(size)
-    maps, described = vectors.split([channels * cells**2, moment_dims(size)], 1)
-    return maps.reshape(-1, channels, cells, cells), described
+    positions = channels * cells**2
+    return vectors[:, :positions].reshape(-1, channels, cells, cells), vectors[:, positions:]
 
 
 def map_channels(size: Size) -> int:

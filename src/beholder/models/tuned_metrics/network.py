@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn import functional
 
 from beholder.models.encoders.early_maps import DEPTH, moment_dims, split_vectors
-from beholder.models.encoders.efficientnet_lite import FEATURES, SIZES, EfficientNetLite
+from beholder.models.encoders.efficientnet_lite import FEATURES, SIZES, Block, EfficientNetLite
 from beholder.models.encoders.stage_features import moments
 
 SMALL = 0.01
@@ -40,8 +40,8 @@ class TunedNetwork(nn.Module):
         self.size, self.side = SIZES[size], side
         self.stages = nn.ModuleList(list(pretrained.stages())[DEPTH:])
         self.head = pretrained.head
-        for stage in self.stages:
-            for block in stage:
+        for block in self.stages.modules():
+            if isinstance(block, Block):
                 block.depthwise.requires_grad_(requires_grad=False)
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         dims = moment_dims(self.size) + 2 * sum(self.size.channels[DEPTH:]) + 2 * FEATURES
