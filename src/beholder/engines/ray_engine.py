@@ -107,9 +107,9 @@ def _count_with_gpus(gpus: float, workers: int | None) -> int:
         for node in resources
     )
     if places < (workers or 1):
-        found = sum(node.get("GPU", 0) for node in resources)
+        available = sum(node.get("GPU", 0) for node in resources)
         raise UserError(
-            f"{found:g} GPUs found on {len(resources)} machines: enough for {places} workers with {gpus:g} each "
+            f"{available:g} GPUs found on {len(resources)} machines: enough for {places} workers with {gpus:g} each "
             f"and a core, {workers or 1} expected; give fewer --workers, fewer --gpus, or a cluster by --address"
         )
     return workers or places

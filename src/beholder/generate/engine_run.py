@@ -56,12 +56,12 @@ def run_by_engine(
     keeper = _Keeper(settings, journal, rows)
     shards = [tuple(jobs[start : start + SHARD]) for start in range(0, len(jobs), SHARD)]
     asked_for = takewhile(lambda _: not keeper.patience.is_over, shards)
-    for made in engine.map(partial(_make, settings, base.resolve()), asked_for):
-        if made.not_started and keeper.done == 0:
+    for answer in engine.map(partial(_make, settings, base.resolve()), asked_for):
+        if answer.not_started and keeper.done == 0:
             for job in jobs:
-                journal.keep(*check(Attempt(job, WorkerError(made.not_started, fault="start")), None))
+                journal.keep(*check(Attempt(job, WorkerError(answer.not_started, fault="start")), None))
             return None
-        fault = keeper.keep(shards[keeper.done // SHARD], made)
+        fault = keeper.keep(shards[keeper.done // SHARD], answer)
         if fault:
             return fault
         if progress:
@@ -72,7 +72,7 @@ def run_by_engine(
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _Answer:
     """What a worker has made of some images: rows and bytes in their order."""
 
     identity: Identity | None
@@ -90,13 +90,13 @@ class _Keeper:
         self.patience = Patience(settings.give_up)
         self.done = 0
 
-    def keep(self, jobs: Sequence[Job], made: _Made) -> str | None:
+    def keep(self, jobs: Sequence[Job], answer: _Answer) -> str | None:
         """Keep the next images; nothing is kept, and a fault returned, where another generator has made them."""
-        fault = self._fault(made.identity) if made.identity else None
+        fault = self._fault(answer.identity) if answer.identity else None
         if fault:
             return fault
-        self._identity = made.identity or self._identity
-        for job, (generation, content) in zip(jobs, made.images, strict=True):
+        self._identity = answer.identity or self._identity
+        for job, (generation, content) in zip(jobs, answer.images, strict=True):
             if self.patience.is_over:
                 self.give_up(job)
             else:
@@ -123,7 +123,7 @@ class _Keeper:
         )
 
 
-def _make(settings: AnyGenerator, base: Path, jobs: Sequence[Job]) -> _Made:
+def _make(settings: AnyGenerator, base: Path, jobs: Sequence[Job]) -> _Answer:
     """Make some images, in a worker."""
     generator, patience = _opened(settings, base), Patience(settings.give_up)
     images: list[tuple[Generation, bytes | None]] = []
@@ -131,7 +131,7 @@ def _make(settings: AnyGenerator, base: Path, jobs: Sequence[Job]) -> _Made:
         identity = generator.identity
     except WorkerError as error:
         reason = not_started(error)
-        return _Made(None, str(reason), tuple(check(Attempt(job, reason), None) for job in jobs))
+        return _Answer(None, str(reason), tuple(check(Attempt(job, reason), None) for job in jobs))
     with quiet_pillow():
         for job in jobs:
             attempt = (
@@ -139,7 +139,7 @@ def _make(settings: AnyGenerator, base: Path, jobs: Sequence[Job]) -> _Made:
             )
             images.append(check(attempt, identity))
             patience.count(images[-1][0].row)
-    return _Made(identity, "", tuple(images))
+    return _Answer(identity, "", tuple(images))
 
 
 _open: dict[tuple[Path, str], Generator] = {}

@@ -125,8 +125,8 @@ def _add(tar: tarfile.TarFile, name: str, content: bytes) -> None:
 
 def _file_name(image: ImageSource) -> str:
     """Where a loose image goes below its folder: its own name, with no way out of the folder."""
-    known = "" if isinstance(image, ParquetImage) else PurePosixPath(image.name).suffix
-    suffix = image.suffix if isinstance(image, TarImage) else known
+    own_suffix = "" if isinstance(image, ParquetImage) else PurePosixPath(image.name).suffix
+    suffix = image.suffix if isinstance(image, TarImage) else own_suffix
     path = PurePosixPath(image.name)
     if isinstance(image, TarImage) and image.name.startswith(str(image.path)):
         path = PurePosixPath(image.name.removeprefix(f"{image.path}/"))

@@ -23,7 +23,7 @@ def generator_loss(logits: torch.Tensor, batch: Batch) -> torch.Tensor:
     """
     if batch.generator_of is None:
         return logits.sum() * 0.0
-    known = batch.generator_of != UNKNOWN_GENERATOR
-    classes = torch.where(known, batch.generator_of % logits.shape[1], UNKNOWN_GENERATOR)
+    is_known = batch.generator_of != UNKNOWN_GENERATOR
+    classes = torch.where(is_known, batch.generator_of % logits.shape[1], UNKNOWN_GENERATOR)
     summed = functional.cross_entropy(logits, classes, ignore_index=UNKNOWN_GENERATOR, reduction="sum")
-    return summed / known.sum().clamp_min(1)
+    return summed / is_known.sum().clamp_min(1)

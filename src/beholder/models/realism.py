@@ -117,8 +117,8 @@ class Realism:
     def encoders(self) -> tuple[Encoder, ...]:
         """The frozen encoders; none where the network takes pixels."""
         loaded = load_encoders(self._settings.encoders, self._settings.weights)
-        given = [encoder for encoder in loaded if encoder.name in self._settings.weights]
-        refuse_other_weights(given, self._config.get("identities"))
+        with_weights = [encoder for encoder in loaded if encoder.name in self._settings.weights]
+        refuse_other_weights(with_weights, self._config.get("identities"))
         return loaded
 
     def prepare(self, image: Image.Image, rng: np.random.Generator | None) -> NDArray[np.float32]:

@@ -44,14 +44,14 @@ def contents_of_copies(copies: Path, hashes: Collection[str]) -> dict[str, Path]
         copies: The folder in which all local copies are, with the record of each beside it.
         hashes: The contents that are wanted.
     """
-    found: dict[str, Path] = {}
+    places: dict[str, Path] = {}
     for state in sorted(copies.glob("*.json")):
         files = json.loads(state.read_bytes())["known"]
         for name, known in ((name, Known(*fields)) for name, fields in files.items()):
             path = state.with_suffix("") / name
-            if known.sha256 in hashes and known.sha256 not in found and known.holds(path):
-                found[known.sha256] = path
-    return found
+            if known.sha256 in hashes and known.sha256 not in places and known.holds(path):
+                places[known.sha256] = path
+    return places
 
 
 def copied(source: Path, entry: Entry, target: Path) -> bool:

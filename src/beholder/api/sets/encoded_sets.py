@@ -129,8 +129,8 @@ class SetEncoder:
                 skip_broken=self.skip_broken,
             )
         with open_features(folder, loaded.encoder, self.background) as file:
-            found = (file.rows.get(identity) for identity in identities if isinstance(identity, bytes))
-            rows = np.fromiter((row for row in found if row is not None), np.intp)
+            looked_up = (file.rows.get(identity) for identity in identities if isinstance(identity, bytes))
+            rows = np.fromiter((row for row in looked_up if row is not None), np.intp)
         skipped = len(sources) - len(rows)
         version = loaded.encoder.preprocessing.version
         return EncodedSet(loaded.encoder.identity, version, skipped, None, file.path, rows, file.dims)

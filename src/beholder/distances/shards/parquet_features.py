@@ -78,9 +78,9 @@ def _column(path: Path, schema: Mapping[str, pl.DataType]) -> str:
     if USUAL in vectors:
         return USUAL
     if len(vectors) != 1:
-        found = "several" if vectors else "none"
+        number = "several" if vectors else "none"
         raise StatisticsError(
             f"{path}: expected one column with lists of floating-point numbers, or one of them called '{USUAL}'; "
-            f"found {found} among {', '.join(schema)}"
+            f"found {number} among {', '.join(schema)}"
         )
     return vectors[0]

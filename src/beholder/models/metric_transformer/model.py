@@ -168,8 +168,8 @@ class MetricTransformer:
     def encoders(self) -> tuple[Encoder, ...]:
         """The frozen encoders of images."""
         loaded = load_encoders(self._settings.encoders, self._settings.weights)
-        given = [encoder for encoder in loaded if encoder.name in self._settings.weights]
-        refuse_other_weights(given, self._config.get("identities"))
+        with_weights = [encoder for encoder in loaded if encoder.name in self._settings.weights]
+        refuse_other_weights(with_weights, self._config.get("identities"))
         return loaded
 
     def prepare(self, image: Image.Image, rng: np.random.Generator | None) -> NDArray[np.float32]:  # noqa: ARG002 - nothing is varied
