@@ -110,7 +110,8 @@ def _count_with_gpus(gpus: float, workers: int | None) -> int:
         available = sum(node.get("GPU", 0) for node in resources)
         raise UserError(
             f"{available:g} GPUs found on {len(resources)} machines: enough for {places} workers with {gpus:g} "
-            f"each and a core, {workers or 1} expected; give fewer --workers, fewer --gpus, or a cluster by --address"
+            f"each and a core, {workers or 1} expected; give fewer --workers, fewer --gpus, or a cluster by "
+            "--address"
         )
     return workers or places
 
