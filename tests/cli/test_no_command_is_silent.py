@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from beholder.cli import progress
@@ -46,12 +47,19 @@ def test_curation(run: Run, tmp_path: Path) -> None:
     assert "curate: 0 s so far" in ran.err
 
 
-def test_images(run: Run, sources: Path) -> None:
+def test_images(run: Run, sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    report = progress._State.report
+
+    def print_at_once(state: progress._State, part: str, done: int, total: int) -> None:
+        report(state, part, done, total)
+        click.echo(str(state), err=True)
+
+    monkeypatch.setattr(progress._State, "report", print_at_once)  # distances are computed within a millisecond
     scored = run("score", sources / "a", "--scorer", "nss-shape")
     assert (scored.code, scored.err.splitlines()[0][:7]) == (0, "images:")
     distance = run("distance", sources / "real", sources / "a", "--encoder", "pixel", "--metric", "frechet")
     assert distance.code == 0, distance.err
-    assert "so far" in distance.err
+    assert f"distances of {sources / 'a'}: 0 s so far" in distance.err
 
 
 def test_imports(run: Run, tmp_path: Path) -> None:

@@ -85,8 +85,8 @@ def test_first_moments_are_those_of_the_first_batches_together() -> None:
     for each in batches:
         standardise(each)
     together = torch.cat(batches)
-    deviations = together.std(0, correction=0)
-    expected = (together - together.mean(0)) / (deviations + 0.01 * deviations.mean() + 1e-6)
+    spread = together.std(0, correction=0)
+    expected = (together - together.mean(0)) / (spread + 0.01 * spread.mean() + 1e-6)
     standardise.eval()
     torch.testing.assert_close(standardise(together), expected, rtol=1e-4, atol=1e-5)
 

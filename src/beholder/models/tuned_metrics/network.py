@@ -117,8 +117,8 @@ class FirstMoments(nn.Module):
         """The standardised features."""
         if self.training and int(self.batches) < FIRST_BATCHES:
             self._count(features.detach())
-        deviations = (self.squares / self.rows.clamp_min(1)).sqrt()
-        return (features - self.mean) / (deviations + 0.01 * deviations.mean() + 1e-6)
+        spread = (self.squares / self.rows.clamp_min(1)).sqrt()
+        return (features - self.mean) / (spread + 0.01 * spread.mean() + 1e-6)
 
     def _count(self, features: torch.Tensor) -> None:
         """Merge the moments of a batch into those of the batches before."""
