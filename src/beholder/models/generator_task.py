@@ -1,8 +1,8 @@
 """An auxiliary task for models of raters' scores: to tell the generators of the training images from each other.
 
 Much of what raters see in an image is common to the images of its generator, and which generator made an image is
-known without asking anybody. A hidden layer that also has to tell generators from each other while it is trained
-generalises better to prompts that it has not seen. Scores do not use the answer: any generator's images have one.
+known without asking anybody. So a hidden layer may learn what serves the scores by telling generators from each
+other as well. Scores do not use the answer: any generator's images have one.
 """
 
 import torch
