@@ -1,4 +1,4 @@
-"""Predictions of a model, its performance on the validation examples, and its calibration on them."""
+"""Predictions of a model, its performance on the validation examples, and what is fitted after its last step."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -10,7 +10,7 @@ from beholder.learn.data_loader import ImageCache, collate, ordered_batches
 from beholder.learn.evaluate import scores_for
 from beholder.learn.examples import Example, LabelledImages, Scale
 from beholder.learn.recipe import Data
-from beholder.models.trainable import Batch, Calibratable, Trainable
+from beholder.models.trainable import Batch, Calibratable, Completed, Trainable
 from beholder.stats.correlation.metric_agreement import single_value
 from beholder.stats.correlation.pair_accuracy import pair_accuracy
 from beholder.stats.prediction.beta_binomial import log_likelihood
@@ -65,6 +65,22 @@ def validate(
         if len(by_aspect) > 1:
             measures |= {f"spearman-{aspect}": value for aspect, value in by_aspect.items()}
     return measures | {"loss": _loss(model, image_cache, examples, labelled.aspects, scales, size)}
+
+
+def complete(
+    model: Trainable[Batch],
+    image_cache: ImageCache,
+    examples: Sequence[Example],
+    aspects: tuple[str, ...],
+    scales: Mapping[str, Scale],
+    size: int,
+) -> None:
+    """Fit to the training examples what a model fits to all of them at once; others stay as they are."""
+    if isinstance(model, Completed):
+        device = next(model.module.parameters()).device
+        training_batches = ordered_batches(model, image_cache, examples, aspects, scales, size)
+        with torch.no_grad():
+            model.complete(batch.to(device) for batch, _ in training_batches)
 
 
 def calibrate(

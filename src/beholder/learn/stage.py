@@ -25,7 +25,7 @@ from beholder.learn.figures.figure import EvaluationSettings, Figure
 from beholder.learn.job import FoldOutcome, Job, LearnOutcome, fingerprint_of, learn, trained_seconds
 from beholder.learn.label_errors import find_label_errors
 from beholder.learn.other_data import measure_elsewhere, read_other_data, refuse_for_rich_feedback
-from beholder.learn.predict import calibrate, predict_images, validate
+from beholder.learn.predict import calibrate, complete, predict_images, validate
 from beholder.learn.processes.devices import is_main_process, process_count
 from beholder.learn.recipe import Recipe
 from beholder.learn.rich.examples import read_rich_labels
@@ -293,6 +293,7 @@ class _LabelTask:
             {role: len(of_role) for role, of_role in examples.items()},
             progress,
         )
+        complete(model, self.image_cache, examples["train"], aspects, scales, training.batch)
         calibrate(model, self.image_cache, validation_examples, aspects, training.batch)
         about["within"] = (
             interval_widths(model, self.image_cache, validation_examples, scales, training.batch)

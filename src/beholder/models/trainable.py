@@ -126,6 +126,15 @@ class Calibratable(Protocol):
         ...
 
 
+@runtime_checkable
+class Completed(Protocol):
+    """A model of which a part is fitted to all training images at once, after the last step."""
+
+    def complete(self, batches: Iterable["Batch"]) -> None:
+        """Fit that part to the training images, which are not augmented; it belongs to the weights."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Batch:
     """Images with their prompts, the pairs among them that raters compared, and the raters' mean ratings.

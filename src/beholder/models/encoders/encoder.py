@@ -40,6 +40,8 @@ class Encoder:
     """A context in which the network shares the cores with this number of workers."""
     parts: Mapping[str, slice] = field(default_factory=dict, compare=False)
     """Columns that are the vectors of another encoder with the same weights and preprocessing, by its name."""
+    groups: tuple[int, ...] = field(default=(), compare=False)
+    """Numbers of columns that belong together, such as the means of one stage, in order; empty: all of them."""
     gradients: "WithGradients | None" = field(default=None, compare=False)
     """The same network with gradients towards the images; ``None`` where there are none."""
 

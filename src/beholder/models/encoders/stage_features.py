@@ -64,17 +64,17 @@ def load(name: str, variant: str, weights: str) -> Encoder:
     preprocessing = Preprocessing("shortest", chosen.side, "bicubic", chosen.crop, scale=1.0, mean=MEAN, std=STD)
     stages = StageFeatures(network, textured=chosen.textured, depth=chosen.depth)
     called = as_network(stages)
-    dims = stage_dims(size, textured=chosen.textured, depth=chosen.depth)
     contains_features = chosen.depth is None and chosen.side == chosen.crop == size.side
     parts = {f"efficientnet-{chosen.size}": head_means(size)} if contains_features else {}
-    return Encoder(name, sha256, dims, preprocessing, called, share_cores, parts, stages)
+    groups = stage_groups(size, textured=chosen.textured, depth=chosen.depth)
+    return Encoder(name, sha256, sum(groups), preprocessing, called, share_cores, parts, groups, stages)
 
 
-def stage_dims(size: Size, *, textured: bool = True, depth: int | None = None) -> int:
-    """Number of features per image."""
+def stage_groups(size: Size, *, textured: bool = True, depth: int | None = None) -> tuple[int, ...]:
+    """Numbers of features per image: means and deviations of every stage in turn, then the textures."""
     channels = (STEM, *size.channels, FEATURES)[: None if depth is None else depth + 1]
-    pairs = sum(width * (width - 1) // 2 for width in channels[: TEXTURED + 1])
-    return 2 * sum(channels) + (pairs if textured else 0)
+    pairs = [width * (width - 1) // 2 for width in channels[: TEXTURED + 1]] if textured else []
+    return (*(width for width in channels for _ in ("mean", "deviation")), *pairs)
 
 
 def head_means(size: Size) -> slice:

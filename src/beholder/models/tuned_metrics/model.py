@@ -1,15 +1,17 @@
-"""Fine-tuned networks and Metric Transformers on frozen features: each scores all metrics, and the mean counts.
+"""Fine-tuned networks, Metric Transformers and Gaussian processes: each kind scores every metric; the mean counts.
 
-The two kinds err differently: frozen features of all stages keep textures that fine-tuning on a few thousand
-images would lose, and fine-tuned ones contain what raters look for and ImageNet's classes did not ask for.
-Fine-tuned networks see the image alone; the Metric Transformers
-(:mod:`beholder.models.metric_transformer.model`) also read the prompt.
+The kinds err differently. Frozen features of all stages keep textures that fine-tuning on a few thousand images
+would lose, and fine-tuned ones contain what raters look for and the pretraining did not ask for. A Gaussian
+process (:mod:`beholder.models.gaussian_process.process`) goes by likeness to single training images, a Metric
+Transformer (:mod:`beholder.models.metric_transformer.model`) by what they have in common. Fine-tuned networks see
+the image alone; the others also read the prompt. A fine-tuned network scores by the exponential moving average of
+its weights over the training.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 import torch
@@ -17,20 +19,45 @@ from numpy.typing import NDArray
 from PIL import Image
 from pydantic import Field, field_validator
 from torch import nn
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from beholder.models.division import part_weight
-from beholder.models.encoders.catalogue import ENCODERS, load_encoder
+from beholder.models.encoders.catalogue import ENCODERS, faults_of_encoders, load_encoder
 from beholder.models.encoders.early_maps import size_and_side
 from beholder.models.encoders.efficientnet_lite import SIZES, EfficientNetLite, load_network
 from beholder.models.encoders.encoder import Encoder
+from beholder.models.gaussian_process.process import GaussianProcess
 from beholder.models.generator_task import generator_loss
 from beholder.models.metric_transformer import model as metric_transformer
 from beholder.models.metric_transformer.model import MetricSettings, MetricTransformer
 from beholder.models.recipe_settings import validate_settings
+from beholder.models.text.sentence_encoder import load_sentence_encoder
 from beholder.models.trainable import Batch, Config, Groups, decayed_groups
 from beholder.models.tuned_metrics.network import TunedNetwork
 from beholder.study.question import Settings
 from beholder.tables.provenance import Plain
+
+
+class ProcessSettings(Settings):
+    """The ``[model.process]`` table of a recipe: the Gaussian processes."""
+
+    encoders: tuple[str, ...] = Field(
+        ("efficientnet-lite0-stages", "efficientnet-lite2-stages"),
+        min_length=1,
+        description="frozen encoders whose features, and the prompt, measure likeness",
+    )
+    steps: int = Field(90, ge=1, description="steps of the search for hyperparameters")
+    rate: float = Field(0.1, gt=0, description="learning rate of that search")
+    images: int = Field(
+        2000, ge=2, description="training images at most; of more, as many are chosen at random (seed 0)"
+    )
+
+    @field_validator("encoders")
+    @classmethod
+    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if wrong := faults_of_encoders(names, {}):
+            raise ValueError("; ".join(wrong))
+        return names
 
 
 class TunedSettings(Settings):
@@ -44,6 +71,15 @@ class TunedSettings(Settings):
     frozen: MetricSettings = Field(
         MetricSettings(members=4, generator_weight=0.2),
         description="the Metric Transformers beside them, as in the recipe metric-transformer",
+    )
+    process: ProcessSettings | None = Field(
+        None, description="Gaussian processes on frozen features as the third kind; none by default"
+    )
+    averaging: float = Field(
+        0.99,
+        ge=0,
+        lt=1,
+        description="decay of the moving average of a fine-tuned network's weights; 0: the last ones",
     )
     width: int = Field(128, ge=4, description="of the hidden layer of a fine-tuned network")
     dropout: float = Field(0.3, ge=0, lt=1)
@@ -85,15 +121,30 @@ def configure(settings: Mapping[str, Plain], prompts: Sequence[str], aspects: Se
 
 
 def build(config: Config, *, fresh: bool) -> "TunedMetrics":
-    """Build the model from its configuration."""
-    names = [key for key in config if key in TunedSettings.model_fields and key != "frozen"]
-    chosen = TunedSettings.model_validate({key: config[key] for key in names})
+    """Build the model from its configuration; without ``fresh``, one whose training has ended."""
     frozen_config, metrics = config["frozen"], config["metrics"]
     if not isinstance(frozen_config, dict) or not isinstance(metrics, list):
         raise TypeError("the configuration of a model of fine-tuned networks lacks its frozen part or its metrics")
+    settings = {key: value for key, value in config.items() if key in TunedSettings.model_fields}
+    of_frozen = {key: value for key, value in frozen_config.items() if key in MetricSettings.model_fields}
+    chosen = TunedSettings.model_validate({**settings, "frozen": of_frozen})
     frozen = metric_transformer.build(frozen_config, fresh=fresh)
     networks = [_network(name, chosen, len(metrics), fresh=fresh) for name in chosen.tuned]
-    return TunedMetrics(frozen, networks, tuple(str(metric) for metric in metrics), chosen, config)
+    process = _process(chosen.process, len(metrics), int(str(config.get(SUPPORT, 0)))) if chosen.process else None
+    model = TunedMetrics(frozen, networks, process, tuple(str(metric) for metric in metrics), chosen, config)
+    if fresh and chosen.averaging:
+        model.average_weights(chosen.averaging)
+    return model
+
+
+SUPPORT = "support"
+"""Key of the configuration with the number of images that the Gaussian processes were fitted to."""
+
+
+def _process(settings: ProcessSettings, metrics: int, support: int) -> GaussianProcess:
+    encoders = [load_encoder(name) for name in settings.encoders]
+    groups = [size for encoder in encoders for size in encoder.groups or (encoder.dims,)]
+    return GaussianProcess([*groups, load_sentence_encoder().dims], metrics, support)
 
 
 def _network(name: str, settings: TunedSettings, metrics: int, *, fresh: bool) -> TunedNetwork:
@@ -112,19 +163,24 @@ def _network(name: str, settings: TunedSettings, metrics: int, *, fresh: bool) -
 
 
 class TunedMetrics:
-    """All networks with their losses and their scores; a ``Trainable`` that ``UsesEncoders``."""
+    """All parts with their losses and their scores; a ``Trainable`` that ``UsesEncoders`` and is ``Completed``."""
 
     def __init__(
         self,
         frozen: MetricTransformer,
         networks: Sequence[TunedNetwork],
+        process: GaussianProcess | None,
         metrics: tuple[str, ...],
         settings: TunedSettings,
         config: Config,
     ) -> None:
         self._frozen = frozen
         self._networks = networks
+        self._averaged: list[AveragedModel] = []
+        self._process = process
         self._module = nn.ModuleDict({"frozen": frozen.module, "tuned": nn.ModuleList(networks)})
+        if process is not None:
+            self._module["process"] = process
         self._metrics = metrics
         self._settings = settings
         self._config = config
@@ -141,13 +197,22 @@ class TunedMetrics:
 
     @cached_property
     def encoders(self) -> tuple[Encoder, ...]:
-        """The early stages of the fine-tuned networks, then the frozen encoders."""
-        return (*(load_encoder(name) for name in self._settings.tuned), *self._frozen.encoders)
+        """The early stages of the fine-tuned networks, then the frozen encoders, each once."""
+        frozen = {encoder.name: encoder for encoder in self._frozen.encoders}
+        of_process = self._settings.process.encoders if self._settings.process else ()
+        others = [load_encoder(name) for name in of_process if name not in frozen]
+        return (*(load_encoder(name) for name in self._settings.tuned), *frozen.values(), *others)
 
     @property
     def compares_images(self) -> bool:
         """True: features are standardised by the first batches of a single process."""
         return True
+
+    def average_weights(self, decay: float) -> None:
+        """Average the weights of the fine-tuned networks over the steps to come, exponentially."""
+        averaging = get_ema_multi_avg_fn(decay)  # type: ignore[no-untyped-call]
+        self._averaged = [AveragedModel(network, multi_avg_fn=averaging) for network in self._networks]
+        self._module["averaged"] = nn.ModuleList(self._averaged).requires_grad_(requires_grad=False)
 
     def prepare(self, image: Image.Image, rng: np.random.Generator | None) -> NDArray[np.float32]:  # noqa: ARG002 - mirrored by the networks
         """The vectors of all encoders, (dims,)."""
@@ -165,32 +230,99 @@ class TunedMetrics:
 
     def loss(self, batch: Batch) -> torch.Tensor:
         """The mean squared errors of all networks, and the cross entropy of the generators of the tuned ones."""
-        frozen_batch, vectors = self._parts(batch)
-        total = self._frozen.loss(frozen_batch)
+        with _in_full_precision(batch):
+            total = self._frozen.loss(self._frozen_batch(batch))
         columns = [batch.aspects.index(metric) for metric in self._metrics]
         rated = batch.ratings[:, columns]
         labelled = ~rated.isnan()
         weight = part_weight(batch, lambda labels: float((~labels.ratings[:, columns].isnan()).sum()))
-        for network, of_network in zip(self._networks, vectors, strict=True):
-            scores, logits = network(of_network)
+        for name, network in zip(self._settings.tuned, self._networks, strict=True):
+            scores, logits = network(self._vectors(batch, [name]))
             errors = (scores - rated.nan_to_num()).square() * labelled
             total = total + errors.sum() / labelled.sum().clamp_min(1) * weight
             total = total + self._settings.generator_weight * generator_loss(logits, batch)
         return total
 
     def predict(self, batch: Batch) -> Mapping[str, torch.Tensor]:
-        """Each metric's scores: half of them by the Metric Transformers, half by the fine-tuned networks."""
-        frozen_batch, vectors = self._parts(batch)
-        frozen = self._frozen.predict(frozen_batch)
-        pairs = zip(self._networks, vectors, strict=True)
-        tuned = torch.stack([network(of_network)[0] for network, of_network in pairs]).mean(0)
-        return {metric: (frozen[metric] + tuned[:, column]) / 2 for column, metric in enumerate(self._metrics)}
+        """Each metric's scores: the mean over the kinds of models, of which each counts alike."""
+        with _in_full_precision(batch):
+            frozen = self._frozen.predict(self._frozen_batch(batch))
+            kinds = [torch.stack([frozen[metric] for metric in self._metrics], 1)]
+            if self._process is not None and self._process.is_fitted:
+                kinds.append(self._process(self._process_features(batch)))
+        networks = zip(self._settings.tuned, self._scoring_networks(), strict=True)
+        kinds.append(torch.stack([network(self._vectors(batch, [name]))[0] for name, network in networks]).mean(0))
+        scores = torch.stack(kinds).mean(0)
+        return {metric: scores[:, column] for column, metric in enumerate(self._metrics)}
 
     def after_step(self) -> None:
-        """Nothing is clamped."""
+        """The averages of the weights follow."""
+        for averaged, network in zip(self._averaged, self._networks, strict=False):
+            averaged.update_parameters(network)
 
-    def _parts(self, batch: Batch) -> tuple[Batch, list[torch.Tensor]]:
-        """The batch of the frozen features, and the vectors of each fine-tuned network."""
-        ends = np.cumsum([0, *(encoder.dims for encoder in self.encoders[: len(self._networks)])]).tolist()
-        vectors = [batch.pixels[:, start:end] for start, end in pairwise(ends)]
-        return replace(batch, pixels=batch.pixels[:, ends[-1] :]), vectors
+    def complete(self, batches: Iterable[Batch]) -> None:
+        """After the last step: the averages take the place of the weights, and the processes are fitted."""
+        for averaged, network in zip(self._averaged, self._networks, strict=False):
+            if averaged.n_averaged > 0:
+                network.load_state_dict(averaged.module.state_dict())
+        self._averaged = []
+        if "averaged" in self._module:
+            self._module.pop("averaged")
+        if self._process is None or self._settings.process is None:
+            return
+        features, ratings, prompts = [], [], []
+        for batch in batches:
+            features.append(self._process_features(batch).float())
+            ratings.append(batch.ratings[:, [batch.aspects.index(metric) for metric in self._metrics]])
+            prompts += [batch.prompts[number] for number in batch.prompt_of.tolist()]
+        rows = _choose_rows(len(prompts), self._settings.process.images)
+        numbers = {prompt: number for number, prompt in enumerate(dict.fromkeys(prompts))}
+        prompt_of = torch.tensor([numbers[prompt] for prompt in prompts])
+        self._process.fit(
+            torch.cat(features)[rows],
+            torch.cat(ratings)[rows].float(),
+            prompt_of[rows].to(features[0].device),
+            steps=self._settings.process.steps,
+            rate=self._settings.process.rate,
+        )
+        self._config = {**self._config, SUPPORT: len(rows)}
+
+    def _scoring_networks(self) -> Sequence[nn.Module]:
+        """The fine-tuned networks, or their averages while they are trained."""
+        if self._averaged and not self._module.training:
+            return self._averaged
+        return self._networks
+
+    @cached_property
+    def _columns(self) -> dict[str, slice]:
+        """The columns of each encoder."""
+        ends = accumulate((encoder.dims for encoder in self.encoders), initial=0)
+        return {
+            encoder.name: slice(start, end)
+            for encoder, (start, end) in zip(self.encoders, pairwise(ends), strict=True)
+        }
+
+    def _vectors(self, batch: Batch, names: Sequence[str]) -> torch.Tensor:
+        """The concatenated vectors of these encoders."""
+        vectors = [batch.pixels[:, self._columns[name]] for name in names]
+        return vectors[0] if len(vectors) == 1 else torch.cat(vectors, 1)
+
+    def _frozen_batch(self, batch: Batch) -> Batch:
+        return replace(batch, pixels=self._vectors(batch, self._settings.frozen.encoders))
+
+    def _process_features(self, batch: Batch) -> torch.Tensor:
+        """Vectors of the images, then of their prompts, of about unit variance."""
+        text, names = load_sentence_encoder(), self._settings.process.encoders if self._settings.process else ()
+        vectors = torch.from_numpy(text.encode(list(batch.prompts)).astype(np.float32)) * text.dims**0.5
+        return torch.cat([self._vectors(batch, names), vectors.to(batch.pixels.device)[batch.prompt_of]], 1)
+
+
+def _in_full_precision(batch: Batch) -> torch.autocast:
+    """A context without mixed precision: these parts cost little, and lose by it."""
+    return torch.autocast(batch.pixels.device.type, enabled=False)
+
+
+def _choose_rows(count: int, most: int) -> NDArray[np.int64]:
+    if count <= most:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(0).choice(count, most, replace=False))
