@@ -67,6 +67,31 @@ class TestSchedule:
             assert torch.allclose(value, before[name] * (1 - 0.01 * decay) - 0.01 * signs[name], atol=1e-6)
 
 
+class ClippedApart(SmallModel):
+    """A model whose layers are clipped one by one."""
+
+    @property
+    def clipped_apart(self) -> list[list[torch.nn.Parameter]]:
+        """The first layer, and the last."""
+        return [list(self.module[index].parameters()) for index in (0, -1)]
+
+
+class TestClipping:
+    def test_gradients_are_clipped_together_or_network_by_network(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        norms: list[float] = []
+
+        def note(optimiser: torch.optim.AdamW, closure: object = None) -> None:  # noqa: ARG001 - as torch calls it
+            parameters = [each for group in optimiser.param_groups for each in group["params"]]
+            norms.append(float(torch.cat([each.grad.flatten() for each in parameters]).norm()))
+
+        monkeypatch.setattr(torch.optim.AdamW, "step", note)
+        for model in (SmallModel(), ClippedApart()):
+            trained(tmp_path / type(model).__name__, model, steps=1, clip=1e-3)
+        assert norms == pytest.approx([1e-3, math.sqrt(2) * 1e-3], rel=1e-3)
+
+
 class TestLaws:
     def test_it_learns(self, tmp_path: Path) -> None:
         model = SmallModel()

@@ -1,4 +1,4 @@
-"""Predictions of a model, its performance on the validation examples, and what is fitted after its last step."""
+"""Predictions of a model, its performance on validation examples, and what is fitted before and after training."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -10,7 +10,7 @@ from beholder.learn.data_loader import ImageCache, collate, ordered_batches
 from beholder.learn.evaluate import scores_for
 from beholder.learn.examples import Example, LabelledImages, Scale
 from beholder.learn.recipe import Data
-from beholder.models.trainable import Batch, Calibratable, Completed, Trainable
+from beholder.models.trainable import Batch, Calibratable, Completed, MeasuresFirst, Trainable
 from beholder.stats.correlation.metric_agreement import single_value
 from beholder.stats.correlation.pair_accuracy import pair_accuracy
 from beholder.stats.prediction.beta_binomial import log_likelihood
@@ -65,6 +65,27 @@ def validate(
         if len(by_aspect) > 1:
             measures |= {f"spearman-{aspect}": value for aspect, value in by_aspect.items()}
     return measures | {"loss": _loss(model, image_cache, examples, labelled.aspects, scales, size)}
+
+
+MEASURED = 512
+"""Training images, about, that a model measures before the first step."""
+
+
+def measure_first(
+    model: Trainable[Batch],
+    image_cache: ImageCache,
+    examples: Sequence[Example],
+    aspects: tuple[str, ...],
+    scales: Mapping[str, Scale],
+    size: int,
+) -> None:
+    """Let a model measure its features on evenly spaced examples if it standardises them; others do nothing."""
+    if isinstance(model, MeasuresFirst):
+        device = next(model.module.parameters()).device
+        some = examples[:: max(len(examples) // MEASURED, 1)]
+        with torch.no_grad():
+            training_batches = ordered_batches(model, image_cache, some, aspects, scales, size)
+            model.measure(batch.to(device) for batch, _ in training_batches)
 
 
 def complete(

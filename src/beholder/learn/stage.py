@@ -25,7 +25,7 @@ from beholder.learn.figures.figure import EvaluationSettings, Figure
 from beholder.learn.job import FoldOutcome, Job, LearnOutcome, fingerprint_of, learn, trained_seconds
 from beholder.learn.label_errors import find_label_errors
 from beholder.learn.other_data import measure_elsewhere, read_other_data, refuse_for_rich_feedback
-from beholder.learn.predict import calibrate, complete, predict_images, validate
+from beholder.learn.predict import calibrate, complete, measure_first, predict_images, validate
 from beholder.learn.processes.devices import is_main_process, process_count
 from beholder.learn.recipe import Recipe
 from beholder.learn.rich.examples import read_rich_labels
@@ -276,6 +276,7 @@ class _LabelTask:
             scales,
             number_generators(self.labelled.items, split),
         )
+        measure_first(model, self.image_cache, examples["train"], aspects, scales, training.batch)
         validation_examples = examples["validation"]
         about = job.train(
             split,

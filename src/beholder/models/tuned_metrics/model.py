@@ -205,8 +205,20 @@ class TunedMetrics:
 
     @property
     def compares_images(self) -> bool:
-        """True: features are standardised by the first batches of a single process."""
+        """True: the Metric Transformers standardise over batches, and the processes over all images."""
         return True
+
+    @property
+    def clipped_apart(self) -> Sequence[Sequence[nn.Parameter]]:
+        """Each Metric Transformer and each fine-tuned network."""
+        modules = [*self._frozen.module, *self._networks]
+        return [[each for each in module.parameters() if each.requires_grad] for module in modules]
+
+    def measure(self, batches: Iterable[Batch]) -> None:
+        """Before the first step: the fine-tuned networks standardise by the features of these images."""
+        seen = list(batches)
+        for name, network in zip(self._settings.tuned, self._networks, strict=True):
+            network.measure(self._vectors(batch, [name]) for batch in seen)
 
     def average_weights(self, decay: float) -> None:
         """Average the weights of the fine-tuned networks over the steps to come, exponentially."""

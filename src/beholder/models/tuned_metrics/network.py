@@ -6,6 +6,8 @@ channels are trained, not those that filter each channel; and the hidden layer a
 (:mod:`beholder.models.generator_task`).
 """
 
+from collections.abc import Iterable
+
 import torch
 from torch import nn
 from torch.nn import functional
@@ -16,9 +18,6 @@ from beholder.models.encoders.stage_features import moments
 
 SMALL = 0.01
 """Standard deviation of the first weights of the scores, so that training starts from the mean of the labels."""
-
-FIRST_BATCHES = 25
-"""Batches of the beginning of the training whose moments standardise the features."""
 
 
 class TunedNetwork(nn.Module):
@@ -45,7 +44,7 @@ class TunedNetwork(nn.Module):
                 block.depthwise.requires_grad_(requires_grad=False)
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         dims = moment_dims(self.size) + 2 * sum(self.size.channels[DEPTH:]) + 2 * FEATURES
-        self.standardise = FirstMoments(dims)
+        self.standardise = Standardise(dims)
         self.hidden = nn.Linear(dims, width)
         self.dropout = nn.Dropout(dropout)
         self.input_dropout = input_dropout
@@ -65,6 +64,14 @@ class TunedNetwork(nn.Module):
         ways = [self._judge(way, early) for way in (maps, maps.flip(3))]
         scores, logits = (torch.stack(both).mean(0) for both in zip(*ways, strict=True))
         return scores, logits
+
+    def measure(self, batches: Iterable[torch.Tensor]) -> None:
+        """Standardise by the features that the pretrained network has on these vectors."""
+        features = []
+        for vectors in batches:
+            maps, early = split_vectors(vectors, self.size, self.side)
+            features.append(self._features(maps.contiguous(memory_format=torch.channels_last), early))
+        self.standardise.measure(torch.cat(features))
 
     def tuned_parameters(self) -> list[nn.Parameter]:
         """The pretrained parameters that are fine-tuned."""
@@ -94,38 +101,26 @@ class TunedNetwork(nn.Module):
         return torch.cat(described, 1)
 
 
-class FirstMoments(nn.Module):
-    """Standardises features by their moments over the first batches of the training, which are then kept.
+class Standardise(nn.Module):
+    """Standardises features by their moments before the first step, which are kept.
 
-    Features change while a network is fine-tuned. Moments that followed them would undo part of what was learned;
-    those of single batches are too uncertain where batches are small.
+    Features change while a network is fine-tuned. Moments that followed them would undo part of what was learned.
     """
 
     mean: torch.Tensor
-    squares: torch.Tensor
-    rows: torch.Tensor
-    batches: torch.Tensor
+    spread: torch.Tensor
 
     def __init__(self, dims: int) -> None:
         super().__init__()
         self.register_buffer("mean", torch.zeros(dims))
-        self.register_buffer("squares", torch.zeros(dims))
-        self.register_buffer("rows", torch.zeros(()))
-        self.register_buffer("batches", torch.zeros((), dtype=torch.int64))
+        self.register_buffer("spread", torch.ones(dims))
+
+    def measure(self, features: torch.Tensor) -> None:
+        """Keep the moments of these features, (n, dims)."""
+        deviation = features.std(0, correction=0)
+        self.mean = features.mean(0)
+        self.spread = deviation + 0.01 * deviation.mean() + 1e-6
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         """The standardised features."""
-        if self.training and int(self.batches) < FIRST_BATCHES:
-            self._count(features.detach())
-        spread = (self.squares / self.rows.clamp_min(1)).sqrt()
-        return (features - self.mean) / (spread + 0.01 * spread.mean() + 1e-6)
-
-    def _count(self, features: torch.Tensor) -> None:
-        """Merge the moments of a batch into those of the batches before."""
-        rows, mean = len(features), features.mean(0)
-        total = self.rows + rows
-        gap = mean - self.mean
-        self.squares += (features - mean).square().sum(0) + gap.square() * self.rows * rows / total
-        self.mean += gap * rows / total
-        self.rows.copy_(total)
-        self.batches += 1
+        return (features - self.mean) / self.spread
