@@ -21,7 +21,6 @@ from pydantic import Field, field_validator
 from torch import nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from beholder.models.division import part_weight
 from beholder.models.encoders.catalogue import ENCODERS, faults_of_encoders, load_encoder
 from beholder.models.encoders.early_maps import size_and_side
 from beholder.models.encoders.efficientnet_lite import SIZES, EfficientNetLite, load_network
@@ -73,7 +72,9 @@ class TunedSettings(Settings):
         description="the Metric Transformers beside them, as in the recipe metric-transformer",
     )
     process: ProcessSettings | None = Field(
-        None, description="Gaussian processes on frozen features as the third kind; none by default"
+        None,
+        description="Gaussian processes on frozen features as the third kind, for metrics that do not depend on "
+        "the prompt; none by default",
     )
     averaging: float = Field(
         0.99,
@@ -87,8 +88,13 @@ class TunedSettings(Settings):
     rate: float = Field(
         0.5, gt=0, description="learning rate of pretrained parameters, in proportion to that of new ones"
     )
+    prompt_weight: float = Field(
+        0.5,
+        ge=0,
+        description="weight of metrics that depend on the prompt, which the fine-tuned networks do not see",
+    )
     generator_weight: float = Field(
-        0.25, ge=0, description="weight of the auxiliary loss of recognising the generator; 0: none"
+        0.5, ge=0, description="weight of the auxiliary loss of recognising the generator; 0: none"
     )
     generators: int = Field(
         64, ge=2, description="classes of the auxiliary task; of more generators, several count as the same"
@@ -130,8 +136,10 @@ def build(config: Config, *, fresh: bool) -> "TunedMetrics":
     chosen = TunedSettings.model_validate({**settings, "frozen": of_frozen})
     frozen = metric_transformer.build(frozen_config, fresh=fresh)
     networks = [_network(name, chosen, len(metrics), fresh=fresh) for name in chosen.tuned]
-    process = _process(chosen.process, len(metrics), int(str(config.get(SUPPORT, 0)))) if chosen.process else None
-    model = TunedMetrics(frozen, networks, process, tuple(str(metric) for metric in metrics), chosen, config)
+    names = tuple(str(metric) for metric in metrics)
+    scored = len(process_metrics(names, chosen))
+    process = _process(chosen.process, scored, int(str(config.get(SUPPORT, 0)))) if chosen.process else None
+    model = TunedMetrics(frozen, networks, process if scored else None, names, chosen, config)
     if fresh and chosen.averaging:
         model.average_weights(chosen.averaging)
     return model
@@ -139,6 +147,14 @@ def build(config: Config, *, fresh: bool) -> "TunedMetrics":
 
 SUPPORT = "support"
 """Key of the configuration with the number of images that the Gaussian processes were fitted to."""
+
+
+def process_metrics(metrics: Sequence[str], settings: TunedSettings) -> list[str]:
+    """The metrics that Gaussian processes score: those that do not depend on the prompt.
+
+    Images of other prompts are no evidence on how well an image matches its own.
+    """
+    return [metric for metric in metrics if metric in settings.frozen.sentences]
 
 
 def _process(settings: ProcessSettings, metrics: int, support: int) -> GaussianProcess:
@@ -241,31 +257,35 @@ class TunedMetrics:
         return slow + decayed_groups(new, learning_rate, weight_decay)
 
     def loss(self, batch: Batch) -> torch.Tensor:
-        """The mean squared errors of all networks, and the cross entropy of the generators of the tuned ones."""
+        """The squared errors of all networks, and the cross entropy of the generators."""
         with _in_full_precision(batch):
             total = self._frozen.loss(self._frozen_batch(batch))
-        columns = [batch.aspects.index(metric) for metric in self._metrics]
-        rated = batch.ratings[:, columns]
+        rated = self._ratings(batch)
         labelled = ~rated.isnan()
-        weight = part_weight(batch, lambda labels: float((~labels.ratings[:, columns].isnan()).sum()))
+        weights = rated.new_tensor(
+            [self._settings.prompt_weight if self._reads_prompt(metric) else 1.0 for metric in self._metrics]
+        )
         for name, network in zip(self._settings.tuned, self._networks, strict=True):
             scores, logits = network(self._vectors(batch, [name]))
             errors = (scores - rated.nan_to_num()).square() * labelled
-            total = total + errors.sum() / labelled.sum().clamp_min(1) * weight
+            total = total + (errors.sum(0) / labelled.sum(0).clamp_min(1) * weights).sum()
             total = total + self._settings.generator_weight * generator_loss(logits, batch)
         return total
 
     def predict(self, batch: Batch) -> Mapping[str, torch.Tensor]:
-        """Each metric's scores: the mean over the kinds of models, of which each counts alike."""
-        with _in_full_precision(batch):
-            frozen = self._frozen.predict(self._frozen_batch(batch))
-            kinds = [torch.stack([frozen[metric] for metric in self._metrics], 1)]
-            if self._process is not None and self._process.is_fitted:
-                kinds.append(self._process(self._process_features(batch)))
+        """Each metric's scores: the mean over the kinds of models that score it, of which each counts alike."""
         networks = zip(self._settings.tuned, self._scoring_networks(), strict=True)
-        kinds.append(torch.stack([network(self._vectors(batch, [name]))[0] for name, network in networks]).mean(0))
-        scores = torch.stack(kinds).mean(0)
-        return {metric: scores[:, column] for column, metric in enumerate(self._metrics)}
+        tuned = torch.stack([network(self._vectors(batch, [name]))[0] for name, network in networks]).mean(0)
+        with _in_full_precision(batch):
+            kinds = {
+                metric: [scores, tuned[:, self._metrics.index(metric)].float()]
+                for metric, scores in self._frozen.predict(self._frozen_batch(batch)).items()
+            }
+            if self._process is not None and self._process.is_fitted:
+                by_process = self._process(self._process_features(batch))
+                for metric, scores in zip(self._process_metrics, by_process.T, strict=True):
+                    kinds[metric].append(scores)
+        return {metric: torch.stack(scores).mean(0) for metric, scores in kinds.items()}
 
     def after_step(self) -> None:
         """The averages of the weights follow."""
@@ -285,7 +305,7 @@ class TunedMetrics:
         features, ratings, prompts = [], [], []
         for batch in batches:
             features.append(self._process_features(batch).float())
-            ratings.append(batch.ratings[:, [batch.aspects.index(metric) for metric in self._metrics]])
+            ratings.append(self._ratings(batch)[:, [self._metrics.index(each) for each in self._process_metrics]])
             prompts += [batch.prompts[number] for number in batch.prompt_of.tolist()]
         rows = _choose_rows(len(prompts), self._settings.process.images)
         numbers = {prompt: number for number, prompt in enumerate(dict.fromkeys(prompts))}
@@ -298,6 +318,17 @@ class TunedMetrics:
             rate=self._settings.process.rate,
         )
         self._config = {**self._config, SUPPORT: len(rows)}
+
+    @property
+    def _process_metrics(self) -> list[str]:
+        return process_metrics(self._metrics, self._settings)
+
+    def _reads_prompt(self, metric: str) -> bool:
+        return metric not in self._settings.frozen.sentences
+
+    def _ratings(self, batch: Batch) -> torch.Tensor:
+        """(images, metrics), nan where there is none."""
+        return batch.ratings[:, [batch.aspects.index(metric) for metric in self._metrics]]
 
     def _scoring_networks(self) -> Sequence[nn.Module]:
         """The fine-tuned networks, or their averages while they are trained."""
