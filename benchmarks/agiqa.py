@@ -19,11 +19,14 @@ from beholder.measure.settings import MeasureSettings
 from beholder.measure.stage import run as measure
 from beholder.rank.stage import run as rank
 from beholder.report.text.metric_verdict import verdicts
+from beholder.scorers.catalogue import SCORERS, default_scorers
 from beholder.study.study import FILE_NAME
 from beholder.tables.store import Store
 
 SOURCE = Path(os.environ.get("BEHOLDER_SHARED", Path(__file__).parents[2] / "shared")) / "data" / "agiqa-3k"
-STATISTICS = ("spearman", "kendall", "spearman-within-generators", "pair-accuracy-micro")
+STATISTICS = ("spearman", "pearson", "kendall", "spearman-within-generators", "pair-accuracy-micro")
+WITHOUT_WEIGHTS = tuple(name for name in default_scorers() if not SCORERS[name].packages)
+"""The scorers that were trained on images of AGIQA-3K are in ``benchmarks/agiqa_words.py``."""
 
 
 def main() -> None:
@@ -37,12 +40,13 @@ def main() -> None:
         write_folder(imported, folder, form="agiqa", source=SOURCE)
     consolidate(folder)
     rank(folder)
-    measure(folder, measuring=MeasureSettings(encoder=arguments.encoder, distances=("vendi",), skip_broken=True))
+    settings = MeasureSettings(arguments.encoder, distances=("vendi",), scorers=WITHOUT_WEIGHTS, skip_broken=True)
+    measure(folder, measuring=settings)
     store = Store(folder)
     correlations = store.read("correlations").filter(pl.col("slice") == "all")
     metric_verdicts = verdicts(correlations, store.read("metric_separations"))
     for aspect in sorted(correlations["aspect"].unique()):
-        for level, statistics in (("image", STATISTICS), ("generator", ("spearman",))):
+        for level, statistics in (("image", STATISTICS), ("generator", ("spearman", "pearson"))):
             print(f"\n### {aspect}, by {level}\n")
             show(correlations.filter(aspect=aspect, level=level), statistics)
     print("\n" + "\n\n".join(str(metric_verdict) for metric_verdict in metric_verdicts))

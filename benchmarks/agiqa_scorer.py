@@ -36,6 +36,7 @@ from beholder.stats.prediction.conformal import conformal_width
 SOURCE = Path(os.environ.get("BEHOLDER_SHARED", Path(__file__).parents[2] / "shared")) / "data" / "agiqa-3k"
 SEED, FOLDS, HELD_OUT = 52, 5, 0.2
 ASIDE, COPY = -1, -2
+RATERS = 21
 CHOSEN = HeadSettings()
 GRID = [
     HeadSettings(),
@@ -246,32 +247,38 @@ def agreement(
     images: Images, scores: Floats, mask: Mask, *, aspect: str = "quality", quick: bool = False
 ) -> Iterator[dict[str, object]]:
     """Rows of agreement with raters, as ``beholder measure`` computes them."""
-    opinions = images.table.filter(mask).select(
+    chosen = images.table.filter(mask)
+    error = pl.col(f"std_{aspect}") / np.sqrt(RATERS)
+    opinions = chosen.select("prompt", "generator", item="name", value=f"mos_{aspect}", error=error)
+    metrics = as_metric(chosen.select(item="name", value=pl.Series(scores[mask])))
+    settings = AgreementSettings(draws=10 if quick else 2000)
+    rows = image_rows(as_opinions(opinions, aspect), metrics, settings).correlations
+    by_statistic = {row["statistic"]: row for row in rows}
+    for statistic in STATISTICS[:3] if quick else STATISTICS:
+        yield by_statistic[statistic]
+
+
+def as_opinions(items: pl.DataFrame, aspect: str) -> pl.DataFrame:
+    """Items with ``value`` and ``error`` as the opinions that ``beholder measure`` compares metrics with."""
+    return items.with_columns(
         question=pl.lit("rating"),
         aspect=pl.lit(aspect),
         method=pl.lit("published-mean"),
         slice=pl.lit("all"),
-        item="name",
-        value=f"mos_{aspect}",
-        error=pl.col(f"std_{aspect}") / np.sqrt(21),
-        raters=pl.lit(21),
-        prompt="prompt",
-        generator="generator",
+        raters=pl.lit(RATERS),
     )
-    metrics = images.table.filter(mask).select(
+
+
+def as_metric(items: pl.DataFrame) -> pl.DataFrame:
+    """Items with ``value`` as a metric that is compared with opinions."""
+    return items.with_columns(
         metric=pl.lit("agiqa-quality"),
         encoder=pl.lit(None, pl.String),
         reference=pl.lit(None, pl.String),
         better=pl.lit("higher"),
         question=pl.lit(None, pl.String),
         slice=pl.lit("all"),
-        item="name",
-        value=pl.Series(scores[mask]),
     )
-    rows = image_rows(opinions, metrics, AgreementSettings(draws=10 if quick else 2000)).correlations
-    by_statistic = {row["statistic"]: row for row in rows}
-    for statistic in STATISTICS[:3] if quick else STATISTICS:
-        yield by_statistic[statistic]
 
 
 def interval(row: dict[str, object]) -> str:

@@ -3,17 +3,22 @@
     python benchmarks/agiqa_words.py CACHE
 
 Pixel statistics are in ``benchmarks/agiqa.py``. What was trained on AGIQA-3K is tested on the prompts that were
-put aside, what was not on all images as well; CACHE and split are those of ``benchmarks/agiqa_scorer.py``.
+put aside, what was not on all images as well; CACHE and split are those of ``benchmarks/agiqa_scorer.py``. The
+second table compares generators, by the means of the same images.
 """
 
 import argparse
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
-from agiqa_scorer import COPY, SOURCE, Floats, Images, Mask, agreement, interval, number
+import polars as pl
+from agiqa_scorer import COPY, SOURCE, Floats, Images, Mask, agreement, as_metric, as_opinions, interval, number
 from agiqa_shift import load_with_statistics
 from PIL import Image
 
+from beholder.measure.correlations import generator_rows
+from beholder.measure.joined import AgreementSettings
 from beholder.models.alignment.packaged import load_alignment_model
 from beholder.models.encoders.pixel_statistics import DIMS
 from beholder.scorers.colour_words import colour_words, names_colours
@@ -26,14 +31,25 @@ def main() -> None:
     parser.add_argument("cache", type=Path, metavar="CACHE")
     images = load_with_statistics(parser.parse_args().cache)
     scores = score_all(images)
+    rows = list(_tested(images, scores))
     print("| images | scorer | raters' | SRCC | baseline | ceiling | PLCC | within generators | pairs | number |")
     print("|---|---|---|---|---|---|---|---|---|---|")
+    for row in rows:
+        print_rows(images, *row)
+    print("\n| images | scorer | raters' | SRCC | ceiling | PLCC | ceiling | generators |")
+    print("|---|---|---|---|---|---|---|---|")
+    for row in rows:
+        print_generator_rows(images, *row)
+
+
+def _tested(images: Images, scores: Mapping[str, Floats]) -> Iterator[tuple[str, str, Floats, Mask]]:
+    """Yield which images, the scorer, its scores of all images, and which of them it is tested on."""
     for label, mask in (("put aside", images.held_out), ("all", images.fold != COPY)):
         for name, values in scores.items():
             if label == "put aside" or name in UNTRAINED:
-                print_rows(images, label, name, values, mask)
+                yield label, name, values, mask
     coloured = np.array([names_colours(prompt) for prompt in images.table["prompt"]]) & (images.fold != COPY)
-    print_rows(images, "prompts with colours", "colour-words", scores["colour-words"], coloured)
+    yield "prompts with colours", "colour-words", scores["colour-words"], coloured
 
 
 def score_all(images: Images) -> dict[str, Floats]:
@@ -65,6 +81,34 @@ def print_rows(images: Images, label: str, name: str, scores: Floats, mask: Mask
             f"| {mask.sum():,} |",
             flush=True,
         )
+
+
+def print_generator_rows(images: Images, label: str, name: str, scores: Floats, mask: Mask) -> None:
+    for aspect in ("quality", "align"):
+        rows = generator_agreement(images, scores, mask, aspect)
+        first, second = rows["spearman"], rows["pearson"]
+        print(
+            f"| {label} | `{name}` | {aspect} | {interval(first)} | {number(first['ceiling'])} "
+            f"| {interval(second)} | {number(second['ceiling'])} | {first['items']} |",
+            flush=True,
+        )
+
+
+def generator_agreement(images: Images, scores: Floats, mask: Mask, aspect: str) -> dict[str, dict[str, object]]:
+    """Statistic -> its row: mean scores of generators with their mean opinions, as ``beholder measure`` has them.
+
+    The standard error of a generator's mean opinion is over its images, of which each prompt has one.
+    """
+    everything = images.table.with_columns(score=pl.Series(scores)).filter(mask)
+    means = everything.group_by("generator", maintain_order=True).agg(
+        score=pl.col("score").mean(),
+        opinion=pl.col(f"mos_{aspect}").mean(),
+        error=pl.col(f"mos_{aspect}").std() / pl.len().sqrt(),
+    )
+    opinions = as_opinions(means.select(item="generator", value="opinion", error="error"), aspect)
+    metrics = as_metric(means.select(item="generator", value="score"))
+    rows = generator_rows(opinions, metrics, AgreementSettings()).correlations
+    return {str(row["statistic"]): row for row in rows}
 
 
 if __name__ == "__main__":

@@ -76,8 +76,8 @@ def evaluate_fresh(folder: Path, groups: Mapping[str, Sequence[str]], prompts: i
     for each in TABLES:
         columns = [column for column in each.columns if any(row.cell(column) for row in table)]
         lines = [(row.name, *(_cell(row.cell(column)) for column in columns)) for row in table]
-        _print(each.title, ["model", *(column.heading for column in columns)], lines)
-    _print_differences(comparison, groups, world)
+        print_table(each.title, ["model", *(column.heading for column in columns)], lines)
+    print_differences(comparison, groups, world)
     _print_kinds(labels, groups, predictions)
     _print_calibration(labels, groups, predictions)
 
@@ -105,7 +105,7 @@ def predict(model_folder: Path, world: Path, labels: RichLabels) -> dict[str, Ri
     return predictions_by_image(saved)
 
 
-def _print_differences(comparison: Comparison, groups: Mapping[str, Sequence[str]], world: Path) -> None:
+def print_differences(comparison: Comparison, groups: Mapping[str, Sequence[str]], world: Path) -> None:
     """Differences of the first row to each other, so that positive is better, column by column."""
     first, *others = groups
     by_row = {
@@ -122,7 +122,7 @@ def _print_differences(comparison: Comparison, groups: Mapping[str, Sequence[str
         if any(cells):
             lines.append((_called(column), *(_difference(figure) for figure in cells)))
     title = f"{first} minus the others; the sign is turned where less is better, and bold excludes 0"
-    _print(title, ["figure", *others], lines)
+    print_table(title, ["figure", *others], lines)
     records = [
         {"row": other, **asdict(figure)} for other, figures in by_row.items() for figure in figures.values()
     ]
@@ -148,7 +148,7 @@ def _print_kinds(
         by_kind = keyword_f1_by_kind(labels, predictions[name])
         if by_kind:
             lines.append((name, *(f"{by_kind[kind]:.3f}" for kind in ("all", *KINDS))))
-    _print("F1 of misaligned keywords by kind of word", ["model", "all words", *KINDS], lines)
+    print_table("F1 of misaligned keywords by kind of word", ["model", "all words", *KINDS], lines)
 
 
 def keyword_f1_by_kind(labels: RichLabels, predicted: Predictions) -> dict[str, float]:
@@ -213,7 +213,7 @@ def _print_calibration(
             ]
             cells.append(_calibration(pairs, weights))
         lines.append((name, *cells))
-    _print("Expected calibration error", ["model", "keywords", *aspects], lines)
+    print_table("Expected calibration error", ["model", "keywords", *aspects], lines)
 
 
 def _calibration(labelled: Sequence[tuple[float, float, int]], weights: np.ndarray) -> str:
@@ -243,7 +243,7 @@ def _difference(figure: Figure | None) -> str:
     return f"**{text}**" if figure.low > 0 or figure.high < 0 else text
 
 
-def _print(title: str, columns: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
+def print_table(title: str, columns: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
     """One table as Markdown."""
     print(f"### {title}\n\n| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
     for line in lines:
