@@ -8,7 +8,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beholder.consolidate.items import JudgedItems, by_aspect, compacted, together
+from beholder.consolidate.items import Ids, JudgedItems, by_aspect, compacted, together
 from beholder.judgements.coding import judgements_of
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.kinds.pair import PairQuestion
@@ -108,8 +108,8 @@ def test_numbers_in_place_of_ids_are_in_the_same_order(rows: list[tuple[int, int
         }
     ).with_columns(item=pl.concat_str("image", "other", separator="\n"))
     plain = JudgedItems("preference", "vote", votes)
-    half = len(rows) // 2
+    half, numbers = len(rows) // 2, Ids.of(pl.Series(ids[::-1]), pl.Series(ids + ids))
     parts = [replace(plain, frame=votes[:half]), replace(plain, frame=votes[half:])]
-    (coded,) = together([[compacted(part, pl.Enum(ids), pl.Enum(ids))] for part in parts])
+    (coded,) = together([[compacted(part, numbers)] for part in parts])
     expected, actual = ([np.asarray(column).tolist() for column in judged.arrays()] for judged in (plain, coded))
     assert actual == expected

@@ -1,6 +1,7 @@
 """Studies worked through in parts have the tables of those that are held in memory."""
 
 import shutil
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -56,6 +57,19 @@ def test_equal_tables(collected: Path, tmp_path: Path, rows_held: int) -> None:
     order = ["question", "trial", "session", "aspect", "attempt", "place"]
     assert_frame_equal(in_parts.read("judgements").sort(order), held.read("judgements").sort(order))
     assert in_parts.read("judgements")["question"].is_sorted() == held.read("judgements")["question"].is_sorted()
+
+
+def test_ids_are_numbered_once(collected: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Counter[str]()
+    cast = pl.Expr.cast
+
+    def counted(column: pl.Expr, dtype: pl.DataType | type[pl.DataType], *, strict: bool = True) -> pl.Expr:
+        made[str(column)] += isinstance(dtype, pl.Enum)
+        return cast(column, dtype, strict=strict)
+
+    monkeypatch.setattr(pl.Expr, "cast", counted)
+    consolidate(collected, rows_held=ROWS_HELD)
+    assert [made[f'col("{name}")'] for name in ("rater", "image", "other")] == [1, 1, 1]
 
 
 def test_faults_are_named_by_their_rows(collected: Path) -> None:

@@ -1,11 +1,14 @@
 """Rows of ratings and separations."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from beholder.rank.ratings import GeneratorRatings, table_rows
 from beholder.stats.comparisons.bradley_terry import bradley_terry
-from beholder.stats.intervals.clustered_t import ratio_influence
+from beholder.stats.estimate import Estimates
+from beholder.stats.intervals.clustered_t import clustered_t, ratio_influence
 
 
 def example(
@@ -63,6 +66,32 @@ def test_higher_rated_first_with_the_interval_turned_round() -> None:
     value = rated.estimates().value
     assert row["difference"] == pytest.approx(value[1] - value[0])
     assert row["separated"]
+
+
+def test_what_a_generator_has_with_no_rater_excluded() -> None:
+    rated, everyone = example([0.2, 0.5], 40, within=True), example([0.1, 0.6, 0.3], 60, within=True)
+    turned = replace(everyone, generators=("c", "b", "a"))
+    rows, _ = table_rows("q", "all", rated, 0.95, everyone=turned)
+    estimates = everyone.estimates()
+    for row, place in zip(rows, (2, 1), strict=True):
+        of_all = estimates[place]
+        assert (row["rating_all"], row["low_all"], row["high_all"]) == (of_all.value, of_all.low, of_all.high)
+        assert (row["raters"], row["raters_all"]) == (40, 60)
+    (alone, _), _ = table_rows("q", "all", rated, 0.95, everyone=replace(everyone, generators=("x", "b", "y")))
+    assert "rating_all" not in alone
+
+
+def test_intervals_with_no_rater_excluded_are_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    levels: list[float] = []
+
+    def counted(rated: GeneratorRatings, level: float = 0.95) -> Estimates:
+        levels.append(level)
+        return clustered_t(rated.influence, level=level)
+
+    monkeypatch.setattr(GeneratorRatings, "estimates", counted)
+    rated = example([0.2, 0.5, 0.4, 0.1], 40, within=True)
+    table_rows("q", "all", rated, 0.9, everyone=rated)
+    assert levels == [0.9, 0.9]
 
 
 def test_within_raters_a_common_leniency_falls_out() -> None:

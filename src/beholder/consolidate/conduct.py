@@ -1,7 +1,5 @@
 """Each rater's conduct on a question, as rows: what the answers show, and the agreement with the other raters."""
 
-from dataclasses import asdict
-
 import numpy as np
 import polars as pl
 
@@ -35,8 +33,9 @@ def conduct_rows(question: AnyQuestion, answered: pl.DataFrame, skipped: pl.Data
     of some raters need the answers and skipped trials of these raters alone.
     """
     counted = tallies(question, answered, skipped)
-    rows = [{"rater": rater, **asdict(conduct_of(counts))} for rater, counts in counted.items()]
-    return pl.DataFrame(rows, schema={"rater": pl.String, **SCHEMA})
+    conduct = [conduct_of(counts) for counts in counted.values()]
+    columns = {name: [getattr(row, name) for row in conduct] for name in SCHEMA}
+    return pl.DataFrame({"rater": list(counted), **columns}, schema={"rater": pl.String, **SCHEMA})
 
 
 def with_agreement(conduct: pl.DataFrame, judged: list[JudgedItems]) -> pl.DataFrame:

@@ -88,17 +88,30 @@ def by_aspect(question: AnyQuestion, judgements: pl.DataFrame) -> Iterator[Judge
         yield JudgedItems(aspect, "vote" if value_kind == RANK else value_kind, once, names)
 
 
-def compacted(judged: JudgedItems, raters: pl.Enum, images: pl.Enum) -> JudgedItems:
-    """Return the same with numbers in place of ids, in the same order: a judgement takes some 30 bytes.
+@dataclass(frozen=True, slots=True)
+class Ids:
+    """All ids of a study as enumerated types, whose numbers take the place of the ids."""
 
-    ``raters`` and ``images`` are all ids in ascending order.
-    """
-    ids = {name: pl.col(name).cast(images) for name in ("image", "other") if name in judged.frame.columns}
-    coded = judged.frame.with_columns(pl.col("rater").cast(raters), **ids)
+    codes: dict[str, pl.Expr]
+    """The ids of each column as numbers; made once, for Polars numbers all ids whenever it is given a type."""
+    images: int
+
+    @staticmethod
+    def of(raters: pl.Series, images: pl.Series) -> "Ids":
+        """Number the ids, which may be repeated, in ascending order."""
+        names = {"rater": raters.unique().sort(), "image": images.unique().sort()}
+        kinds = {column: pl.Enum(ids) for column, ids in names.items()}
+        of_column = kinds | {"other": kinds["image"]}
+        return Ids({name: pl.col(name).cast(kind) for name, kind in of_column.items()}, len(names["image"]))
+
+
+def compacted(judged: JudgedItems, ids: Ids) -> JudgedItems:
+    """Return the same with numbers in place of ids, in the same order: a judgement takes some 30 bytes."""
+    codes = [code for name, code in ids.codes.items() if name in judged.frame.columns]
     item = pl.col("image").to_physical()
-    if "other" in ids:
-        item = item.cast(pl.Int64) * len(images.categories) + pl.col("other").to_physical()
-    return replace(judged, frame=coded.with_columns(item=item))
+    if "other" in judged.frame.columns:
+        item = item.cast(pl.Int64) * ids.images + pl.col("other").to_physical()
+    return replace(judged, frame=judged.frame.with_columns(codes).with_columns(item=item))
 
 
 def together(parts: list[list[JudgedItems]]) -> list[JudgedItems]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from beholder.consolidate.conduct import conduct_rows
-from beholder.consolidate.items import JudgedItems, by_aspect, compacted, together
+from beholder.consolidate.items import Ids, JudgedItems, by_aspect, compacted, together
 from beholder.consolidate.possible import faults_of_answers, impossible
 from beholder.judgements.answered_parts import answered_parts
 from beholder.judgements.coding import judgements_of
@@ -61,8 +61,7 @@ def read_answers(
     }
     marks, ids = store.read_or_empty("marks"), None
     if store.rows("answers") > rows_held:
-        images, raters = store.read("images")["image"], store.read("sessions")["rater"]
-        ids = pl.Enum(raters.unique().sort()), pl.Enum(images.unique().sort())
+        ids = Ids.of(store.read("sessions")["rater"], store.read("images")["image"])
     for part in answered_parts(store, scratch.room("answered"), rows_held):
         for name, own in by_question.items():
             answered = part.filter(pl.col("question") == name) if len(questions) > 1 else part
@@ -86,7 +85,7 @@ class QuestionAnswers:
     _tests: list[pl.DataFrame] = field(default_factory=list)
     _nothing: pl.DataFrame = field(default_factory=pl.DataFrame)
 
-    def read(self, answered: pl.DataFrame, marks: pl.DataFrame, ids: tuple[pl.Enum, pl.Enum] | None) -> None:
+    def read(self, answered: pl.DataFrame, marks: pl.DataFrame, ids: Ids | None) -> None:
         """Take in a part of the answers; ``ids`` of raters and images, where there are several parts."""
         self.counted += answered.height
         self._nothing = answered.clear()
@@ -98,7 +97,7 @@ class QuestionAnswers:
         tests = answered.filter(pl.col("role") == "test")
         judgements = judgements_of(self.question, tests, marks)
         judged = list(by_aspect(self.question, judgements))
-        self._items.append([compacted(aspect, *ids) for aspect in judged] if ids else judged)
+        self._items.append([compacted(aspect, ids) for aspect in judged] if ids else judged)
         self.spilled.add(judgements)
         kind = kind_of(self.question)
         if kind.adaptive(self.question) is not None or kind.marked(self.question) is not None:

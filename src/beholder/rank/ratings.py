@@ -55,6 +55,7 @@ def table_rows(
     """
     separation = separate(rated.influence, level=level, higher_is_better=rated.higher_is_better)
     estimates, errors = rated.estimates(level), standard_errors(rated.influence)
+    unscreened = _unscreened(everyone, level)
     common: Row = {"question": question, "aspect": rated.aspect, "method": rated.method, "slice": slice_name}
     ratings = [
         common
@@ -75,7 +76,7 @@ def table_rows(
             "raters": estimate.raters if rated.rater_counts is None else int(rated.rater_counts[cell]),
             "prior_used": rated.prior_used,
         }
-        | _unscreened(generator, everyone, level)
+        | unscreened.get(generator, {})
         for cell, (generator, estimate) in enumerate(zip(rated.generators, estimates, strict=True))
     ]
     pairs = separation.higher_first()
@@ -83,16 +84,18 @@ def table_rows(
     return ratings, separations
 
 
-def _unscreened(generator: str, everyone: GeneratorRatings | None, level: float) -> Row:
-    """Return the columns of the rating with no rater excluded."""
-    if everyone is None or generator not in everyone.generators:
+def _unscreened(everyone: GeneratorRatings | None, level: float) -> dict[str, Row]:
+    """Return by generator the columns of the rating with no rater excluded."""
+    if everyone is None:
         return {}
-    estimate = everyone.estimates(level)[everyone.generators.index(generator)]
     return {
-        "rating_all": _number_or_none(estimate.value),
-        "low_all": _number_or_none(estimate.low),
-        "high_all": _number_or_none(estimate.high),
-        "raters_all": estimate.raters,
+        generator: {
+            "rating_all": _number_or_none(estimate.value),
+            "low_all": _number_or_none(estimate.low),
+            "high_all": _number_or_none(estimate.high),
+            "raters_all": estimate.raters,
+        }
+        for generator, estimate in zip(everyone.generators, everyone.estimates(level), strict=True)
     }
 
 

@@ -32,6 +32,20 @@ def test_the_interval_is_bca_with_the_jackknife() -> None:
     assert (estimate.raters, estimate.items, estimate.answers, estimate.replicates) == (12, 1, 12, 500)
 
 
+def test_raters_and_items_without_answers_are_not_counted() -> None:
+    drawn_weights = []
+
+    def none(drawn: NDArray[np.float64]) -> NDArray[np.float64]:
+        drawn_weights.append(drawn)
+        return np.zeros(len(drawn))
+
+    answers = long_answers([1, 3, 4, 4], [2, 2, 2, 6], [0, 1, 1, 0], rater_count=6)
+    estimate = agreement_estimate(answers, np.ones((2, 6), np.int64), none, level=0.95)
+    assert (estimate.raters, estimate.items, estimate.answers) == (3, 2, 4)
+    left_out = drawn_weights[0][1:-2]
+    assert [np.flatnonzero(row == 0).tolist() for row in left_out] == [[1], [3], [4]]
+
+
 def test_many_raters_are_left_out_by_groups() -> None:
     group_counts = []
 

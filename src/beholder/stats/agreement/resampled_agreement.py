@@ -53,7 +53,8 @@ def agreement_estimate(
     """
     if weights.ndim != 2 or len(weights) == 0 or weights.shape[1] != answers.rater_count:
         raise StatisticsError(f"weights must be (replicates, {answers.rater_count} raters); found {weights.shape}")
-    present, load = np.unique(answers.raters, return_counts=True)
+    answered = np.bincount(answers.raters, minlength=answers.rater_count)
+    present = np.flatnonzero(answered)
     left_out = _left_out(present, answers.rater_count)
     statistics = statistic(np.concatenate([np.ones((1, answers.rater_count)), left_out, weights]))
     value, without, replicates = np.split(statistics, [1, 1 + len(left_out)])
@@ -64,7 +65,7 @@ def agreement_estimate(
         replicates[:, None],
         influence[:, None],
         len(present),
-        effective=effective_raters(load[:, None]),
+        effective=effective_raters(answered[present][:, None]),
         level=level,
     )
     unknown = bool(np.isnan(value[0]))
@@ -75,7 +76,7 @@ def agreement_estimate(
         level=level,
         method=method_name("bca", expand=True),
         raters=len(present),
-        items=len(np.unique(answers.items)),
+        items=int(np.count_nonzero(np.bincount(answers.items))),
         answers=len(answers.items),
         replicates=len(weights),
     )
