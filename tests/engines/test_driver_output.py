@@ -33,7 +33,7 @@ class Chatty:
         raise AssertionError
 
     def disconnect(self) -> None:
-        print("held back until now")
+        print("not printed until now")
 
 
 def test_only_what_this_process_prints_is_on_stdout(capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,7 +52,7 @@ def test_only_what_this_process_prints_is_on_stdout(capsys: pytest.CaptureFixtur
         "connected",
         "(raylet) a worker died",
         "whose fault was that?",
-        "held back until now",
+        "not printed until now",
     ]
 
 

@@ -1,7 +1,7 @@
 """What Ray says to whoever started it goes to stderr, so that stdout has what the command prints and nothing else.
 
-Ray prints that a worker died from a thread of its own, and what it held back of that when it is shut down. Both go
-to stdout, whatever ``log_to_driver`` says.
+Ray prints that a worker died from a thread of its own, and what it has not printed yet when it is shut down. Both
+go to stdout, whatever ``log_to_driver`` says.
 """
 
 import sys
