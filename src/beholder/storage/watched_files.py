@@ -37,7 +37,7 @@ def published_when_changed(
         say: Is told what was published, and what was wrong where it failed: it is tried again later.
     """
     ended = threading.Event()
-    last = [] if copy.has_unpublished(paths) else _states(copy, paths)
+    last: States = [] if copy.has_unpublished(paths) else _states(copy, paths)
     thread = threading.Thread(target=_watch, args=(copy, paths, renew, say, ended, last))
     thread.start()
     try:
