@@ -91,6 +91,10 @@ class SupersededError(StorageError):
     """A folder in object storage that someone else published meanwhile; nothing of it was replaced."""
 
 
+class ForeignIndexError(StorageError):
+    """A document of someone else where the index of a folder in object storage is expected."""
+
+
 class StatisticsError(UserError):
     """Numbers from which the requested statistic is not defined."""
 

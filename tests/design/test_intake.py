@@ -280,7 +280,7 @@ def test_all_faults_of_folders_are_in_one_list(tmp_path: Path) -> None:
         "generator '../out': use letters, digits",
         "none: no images here; looked for .png",
         "gone: no such folder",
-        "cut.jpg: not a folder",
+        "cut.jpg: not a folder, nor a tar or Parquet file with images",
         "the same id 'g/a': ",
         "the same content: g/copy, g/twin",
         "cut.jpg: damaged or cut short",

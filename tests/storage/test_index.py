@@ -4,7 +4,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from beholder.errors import StorageError
+from beholder.errors import ForeignIndexError, StorageError
 from beholder.storage.index import Entry, Index, is_inside, is_published
 
 
@@ -15,9 +15,12 @@ def test_an_index_is_read_as_it_was_written_and_equal_folders_have_equal_bytes()
     assert Index(dict(reversed(files.items()))).to_json() == index.to_json()
 
 
-@pytest.mark.parametrize("text", [b"", b"[]", b'{"files": {}}', b'{"beholder": 1, "files": {"a": 3}}', b"\xff"])
+@pytest.mark.parametrize(
+    "text",
+    [b"", b"[]", b"3", b'{"files": {}}', b'{"beholder": 1, "files": {"a": 3}}', b"\xff", b"[" * 100_000],
+)
 def test_another_document_is_no_index(text: bytes) -> None:
-    with pytest.raises(StorageError, match=r"s3://b/index\.json is not an index"):
+    with pytest.raises(ForeignIndexError, match=r"s3://b/index\.json is not an index"):
         Index.from_json(text, where="s3://b/index.json")
 
 

@@ -94,3 +94,21 @@ def test_nothing_is_written_to_a_plain_bucket(folders: list[Path], capsys: pytes
     assert "is only read" in capsys.readouterr().err
     names = [row["path"] for row in obstore.list(from_url(AURORA)).collect()]
     assert sorted(names) == ["0.png", "1.png", "2.png", "3.png", "prompts.csv"]
+
+
+@pytest.mark.parametrize("document", [b'{"name": "images", "files": ["0.png"]}', b"[]", b"\x89PNG"])
+def test_an_index_of_someone_else_is_an_object_like_the_others(
+    folders: list[Path], capsys: pytest.CaptureFixture[str], document: bytes
+) -> None:
+    obstore.put(from_url(AURORA), "index.json", document)
+    try:
+        assert brightness(capsys, AURORA) == brightness(capsys, str(folders[0]))
+        assert main(["copy", str(folders[1]), AURORA]) == 2
+        error = capsys.readouterr().err
+        assert f"{AURORA}/index.json is not an index of a folder of beholder" in error
+        assert "Name an address that is empty" in error
+        assert main(["rank", AURORA]) == 2
+        assert "Traceback" not in capsys.readouterr().err
+        assert bytes(obstore.get(from_url(AURORA), "index.json").bytes()) == document
+    finally:
+        obstore.delete(from_url(AURORA), "index.json")

@@ -47,7 +47,7 @@ def number_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 class NamedFolder(click.ParamType[tuple[str, Path]]):
-    """``NAME=DIR``: a generator's name and the folder of its images."""
+    """``NAME=DIR``: a generator's name and the folder, tar or Parquet file of its images."""
 
     name = "NAME=DIR"
 
@@ -69,7 +69,7 @@ class NamedFolder(click.ParamType[tuple[str, Path]]):
 @click.option(
     "--generated", multiple=True, type=NamedFolder(), help="A generator and its images. Repeat for each."
 )
-@click.option("--real", multiple=True, type=FOLDER, metavar="DIR", help="Real images.")
+@click.option("--real", multiple=True, type=click.Path(path_type=Path), metavar="DIR", help="Real images.")
 @click.option("--gold", multiple=True, type=NamedFolder(), help="Images that serve only to check raters.")
 @click.option(
     "--manifest", type=click.Path(path_type=Path), metavar="FILE", help="A CSV or Parquet list of images."
@@ -128,8 +128,10 @@ def new(
     the generations that are named, or, with --generator, curated prompts.
 
     Folders of images are searched with their subfolders. Prompts come from DIR/prompts.csv (columns file, prompt,
-    style) or from a text file next to each image (cat.png, cat.txt). A manifest has the columns path and generator
-    and, optionally, image, prompt, style, gold and real; its paths are relative to its own folder.
+    style) or from a text file next to each image (cat.png, cat.txt). In place of a folder, DIR may be a tar or
+    Parquet file with images and their prompts, or a folder of such files; these images are copied. A manifest has
+    the columns path and generator and, optionally, image, prompt, style, gold and real; its paths are relative to
+    its own folder.
 
     Every image is opened; if anything is wrong, all of it is listed and nothing is written.
 

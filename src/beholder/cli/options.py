@@ -99,7 +99,9 @@ def database_options(command: Callable[..., None]) -> Callable[..., None]:
         typed = click.get_current_context().get_parameter_source("database") is ParameterSource.COMMANDLINE
         if typed and database_file is not None:
             raise click.UsageError("name one: --database or --database-file")
-        address = database if database_file is None else _address_in(database_file)
+        address = stated_database(database, database_file)
+        if database_file is not None:
+            _warn_if_readable(database_file)
         if typed and address and has_password(address):
             click.echo(
                 "warning: others on this machine can see the password of --database in the list of processes; "
@@ -109,6 +111,11 @@ def database_options(command: Callable[..., None]) -> Callable[..., None]:
         command(database=address, **others)
 
     return with_address
+
+
+def stated_database(database: str | None, database_file: Path | None) -> str | None:
+    """Return the address that the options for the database state, as users write it."""
+    return database if database_file is None else _address_in(database_file)
 
 
 def database_url(folder: Path, address: str | None) -> str:
@@ -145,16 +152,18 @@ def has_password(address: str) -> bool:
 def _address_in(path: Path) -> str:
     try:
         lines = path.read_text(encoding="utf-8").split()
-        loose = path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot be read ({error})") from error
     if len(lines) != 1:
         raise UserError(
             f"{path}: {len(lines)} words; one address such as postgresql://user:password@host/name is expected"
         )
-    if loose:
-        click.echo(f"warning: others may read {path}; `chmod 600 {path}` keeps its password", err=True)
     return lines[0]
+
+
+def _warn_if_readable(path: Path) -> None:
+    if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        click.echo(f"warning: others may read {path}; `chmod 600 {path}` keeps its password", err=True)
 
 
 def operation_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -1,23 +1,25 @@
 """Folders in object storage as arguments of any command: it works in a local copy, published afterwards."""
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from beholder.cli.main import COMMANDS, load_command
-from beholder.cli.options import VARIABLE
-from beholder.errors import StageError, SupersededError
+from beholder.cli.options import VARIABLE, database_url, stated_database
+from beholder.errors import StageError, SupersededError, UserError
 from beholder.storage.hub_address import is_hub
 from beholder.storage.local_copy import LocalCopy, local_copy
 from beholder.storage.plain_copy import PlainCopy
 from beholder.storage.remote_folder import is_remote
 from beholder.storage.transfer import Transfer
-from beholder.storage.working_copy import WorkingCopy
+from beholder.storage.watched_files import published_when_changed
+from beholder.storage.working_copy import ATTEMPTS, WorkingCopy
 from beholder.study.study import FILE_NAME
-from beholder.tables.stages import COLLECT
+from beholder.tables.stages import COLLECT, DESIGN
 
 if TYPE_CHECKING:
     from beholder.storage.hub_copy import HubCopy
@@ -31,14 +33,14 @@ OWN_OPTIONS = ("--images-at",)
 WRITE_TABLES = "--write-tables"
 """Option of ``collect`` by which it only writes the tables again, from the database."""
 
-COLLECTED = tuple(f"tables/{name}.parquet" for name in COLLECT.outputs)
+SLOTS = tuple(f"tables/{name}.parquet" for name in DESIGN.outputs)
+"""What ``collect`` adds slots to, on any host, as soon as a researcher asks for them."""
+
+COLLECTED = (*SLOTS, *(f"tables/{name}.parquet" for name in COLLECT.outputs))
 """What ``collect`` writes from the database, however many hosts serve the study."""
 
 OTHER_SERVERS = ("--simulate", "--arena", "--prototype")
 """Options of ``collect`` by which the answers are not in the database of the study."""
-
-ATTEMPTS = 8
-"""How often tables are written again where other hosts publish at the same time."""
 
 OWN_PARAMETERS = {"site": "out"}
 """Command -> its parameter that takes an address itself."""
@@ -83,7 +85,11 @@ def with_working_copies(arguments: Sequence[str], run: Callable[[list[str]], obj
         local = list(arguments)
         for place, argument in typed.items():
             local[place] = f"{argument.before}{copies[argument.address].place}{argument.behind}"
-        code = run(local)
+        with ExitStack() as watched:
+            if made_again and WRITE_TABLES not in arguments:
+                for copy in copies.values():
+                    watched.enter_context(_publishing_slots(copy, local))
+            code = run(local)
         if not code:
             for copy in copies.values():
                 if made_again and isinstance(copy, WorkingCopy):
@@ -91,6 +97,27 @@ def with_working_copies(arguments: Sequence[str], run: Callable[[list[str]], obj
                 else:
                     _say("published to", copy, copy.publish())
         return code
+
+
+def _publishing_slots(copy: LocalCopy, arguments: Sequence[str]) -> AbstractContextManager[None]:
+    """Publish slots as soon as they were added, while ``collect`` runs; those of other hosts stay."""
+    if not isinstance(copy, WorkingCopy):
+        return nullcontext()
+    from beholder.collect.server.child_process import run_child
+
+    options = _parsed("collect", arguments).params
+    address = stated_database(options.get("database"), options.get("database_file"))
+
+    def take_over() -> None:
+        run_child("beholder.collect.exchange.slots_of_hosts", copy.place, url=database_url(copy.place, address))
+
+    def say(outcome: Transfer | UserError) -> None:
+        if isinstance(outcome, Transfer):
+            _say("published to", copy, outcome)
+        else:
+            click.echo(f"slots that were added are not published yet: {outcome}", err=True)
+
+    return published_when_changed(copy, SLOTS, take_over, say)
 
 
 def _publish_collected(copy: WorkingCopy, write_tables: Callable[[], object]) -> None:
@@ -102,7 +129,8 @@ def _publish_collected(copy: WorkingCopy, write_tables: Callable[[], object]) ->
             address = copy.remote.address
             click.echo(f"another host published {address} meanwhile; the tables are written again", err=True)
             copy.update(COLLECTED)
-            write_tables()
+            with redirect_stdout(sys.stderr):  # stdout has what the command printed, which may be JSON
+                write_tables()
         else:
             return
     raise SupersededError(
@@ -164,11 +192,14 @@ def _own_parameter(command: str, arguments: Sequence[str]) -> str | None:
     """Return what was typed for the parameter that takes an address itself."""
     if command not in OWN_PARAMETERS:
         return None
-    parsed = load_command(COMMANDS[command][0]).make_context(
-        command, list(arguments[list(arguments).index(command) + 1 :]), resilient_parsing=True
-    )
-    typed = parsed.params.get(OWN_PARAMETERS[command])
+    typed = _parsed(command, arguments).params.get(OWN_PARAMETERS[command])
     return typed if isinstance(typed, str) else None
+
+
+def _parsed(command: str, arguments: Sequence[str]) -> click.Context:
+    """Return what the arguments mean to the command."""
+    behind = list(arguments[list(arguments).index(command) + 1 :])
+    return load_command(COMMANDS[command][0]).make_context(command, behind, resilient_parsing=True)
 
 
 def _refuse_own_database(command: str, arguments: Sequence[str]) -> None:

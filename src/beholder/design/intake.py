@@ -16,6 +16,7 @@ import polars as pl
 
 from beholder.design.generations import list_generations
 from beholder.design.manifest import REAL, read_manifest
+from beholder.design.packed import search_packed, without_room
 from beholder.images.folders import ImageEntry, Listing, search_folder
 from beholder.images.inspection import UnusableFile, UsableFile, inspect_files
 from beholder.tables.prompt_id import prompt_id
@@ -27,7 +28,7 @@ IMAGES_FOLDER = "images"
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where the images of a study come from. *Gold* images serve only to check raters."""
+    """Where the images of a study come from: folders, tar or Parquet files. *Gold* images only check raters."""
 
     real: tuple[Path, ...] = ()
     generated: tuple[tuple[str, Path], ...] = ()
@@ -51,16 +52,32 @@ class Intake:
 
 
 def gather_images(
-    sources: Sources, folder: Path, *, copy: bool = False, progress: Callable[[int, int], None] | None = None
+    sources: Sources,
+    folder: Path,
+    *,
+    copy: bool = False,
+    room: Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Intake:
-    """Find and open all images for a study in ``folder``; nothing is written.
+    """Find and open all images for a study in ``folder``; nothing is written there.
 
-    Paths are stored relative to ``folder``; with ``copy`` they point to ``images/<generator>/…`` within it, and
-    ``copies`` says which file goes where.
+    Paths are stored relative to ``folder``. Those of images that are to be copied point to
+    ``images/<generator>/…`` within it, and ``copies`` says which file goes where.
+
+    Args:
+        sources: Where the images are.
+        folder: Of the study.
+        copy: Whether all images are to be copied.
+        room: Where images of tar and Parquet files are unpacked; these are to be copied in any case. Without a
+            room, only loose images are taken.
+        progress: Is called with the number of images that were opened, and of all.
+
+    Returns:
+        The tables, and all faults.
     """
     listed = read_manifest(sources.manifest) if sources.manifest else Listing()
     generated = [list_generations(place) for place in sources.generations]
-    listings = [*_search(sources), listed, *generated]
+    listings = [*_search(sources, room), listed, *generated]
     entries = tuple(entry for listing in listings for entry in listing.entries)
     outcomes = inspect_files([entry.file for entry in entries], progress)
     sound = [
@@ -68,7 +85,12 @@ def gather_images(
         for entry, inspected in zip(entries, outcomes, strict=True)
         if isinstance(inspected, UsableFile)
     ]
-    paths = [_copied(entry) if copy else _stored(entry.file, folder) for entry, _ in sound]
+    moved = [copy or (room is not None and entry.file.is_relative_to(room)) for entry, _ in sound]
+    paths = [
+        _copied(entry) if moves else _stored(entry.file, folder)
+        for (entry, _), moves in zip(sound, moved, strict=True)
+    ]
+    copies = [(path, entry) for path, (entry, _), moves in zip(paths, sound, moved, strict=True) if moves]
     faults = [
         *_generator_faults(sources, [listed, *generated]),
         *_scope_faults(sources, entries),
@@ -80,29 +102,29 @@ def gather_images(
         ),
         *_twice("id", [(entry.image, str(entry.file)) for entry in entries]),
         *_twice("content", [(f"{entry.generator} {inspected.sha256}", entry.image) for entry, inspected in sound]),
-        *(
-            _twice("place for the copy", [(p, entry.image) for p, (entry, _) in zip(paths, sound, strict=True)])
-            if copy
-            else ()
-        ),
+        *_twice("place for the copy", [(path, entry.image) for path, entry in copies]),
     ]
+    if room is not None:
+        faults = [without_room(fault, room) for fault in faults]
     return Intake(
         images=IMAGES.frame([_row(*pair, path) for pair, path in zip(sound, paths, strict=True)]),
         prompts=_prompts(entries),
         entries=entries,
-        copies={path: entry.file for path, (entry, _) in zip(paths, sound, strict=True)} if copy else {},
+        copies={path: entry.file for path, entry in copies},
         faults=tuple(dict.fromkeys(faults)),
         notes=(*(note for listing in listings for note in listing.notes), *_shared_content(sound)),
     )
 
 
-def _search(sources: Sources) -> Iterator[Listing]:
-    for folder in sources.real:
-        yield search_folder(folder, REAL, real=True)
-    for name, folder in sources.generated:
-        yield search_folder(folder, name)
-    for name, folder in sources.gold:
-        yield search_folder(folder, name, gold=True)
+def _search(sources: Sources, room: Path | None) -> Iterator[Listing]:
+    places = [
+        *((REAL, place, True, False) for place in sources.real),
+        *((name, place, False, False) for name, place in sources.generated),
+        *((name, place, False, True) for name, place in sources.gold),
+    ]
+    for name, place, real, gold in places:
+        packed = search_packed(place, room, name, real=real, gold=gold) if room is not None else None
+        yield search_folder(place, name, real=real, gold=gold) if packed is None else packed
 
 
 def _copied(entry: ImageEntry) -> str:

@@ -6,6 +6,7 @@ import secrets
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -15,6 +16,7 @@ from pydantic import ValidationError
 from beholder.design.fit import IMAGES, Change, Numbers, fit_question
 from beholder.design.intake import Intake, Sources, gather_images
 from beholder.design.items import Pools, pool_images
+from beholder.design.packed import may_be_packed, room_for_unpacked
 from beholder.design.planned import NO_IMAGES, with_planned_images
 from beholder.design.stage import design_faults
 from beholder.errors import StudyError, unknown_name
@@ -94,48 +96,63 @@ def make_study(
     in_place = bool(generators) or folder in [place.resolve() for place in generations]
     _require_free(folder, None if generators else LEFT_BY_GENERATE if in_place else frozenset())
     sources = Sources(tuple(real), tuple(generated), tuple(gold), manifest, tuple(generations))
-    if generators and sources == Sources():
-        existing = NO_IMAGES
-    else:
-        existing = gather_images(sources, folder, copy=copy, progress=progress)
-    intake = with_planned_images(existing, generators, folder) if generators else existing
-    chosen = [PROTOCOLS[p] for p in dict.fromkeys(protocols) if p in PROTOCOLS]
-    by_user = {key: None if number == 0 and key in NONE_AT_ZERO else number for key, number in numbers.items()}
-    by_user |= {key: number for key, number in (("raters", raters), ("trials", trials)) if number is not None}
-    fitted, misfits = _ask(chosen, pool_images(intake.images), by_user)
-    faults = [*_protocol_faults(protocols), *misfits, *intake.faults, *_unmet(chosen, intake.entries, sources)]
-    name = name or _slug(folder.name)
-    study, misfits = _study(
-        name,
-        title or name.replace("-", " ").capitalize(),
-        seed,
-        pay or Pay(),
-        [f.question for f in fitted],
-        tuple(generators),
-    )
-    faults += misfits
-    if study is not None and not faults:
-        faults += design_faults(intake.images, study.questions, seed)
-        faults += [f"{fault}. {LOW_PAY_ADVICE}" for fault in low_pay_faults(study)]
-    if study is None or faults:
-        raise StudyError(f"{typed_folder}: the study was not made", faults)
-    inputs = {"manifest": file_hash(manifest)} if manifest else {}
-    for place in generations:
-        source = "generations" if place.resolve() == folder else f"generations of {place.name}"
-        inputs[source] = Store(place).hash("generations")
-    settings: dict[str, Plain] = {"protocols": list(protocols), "copy": copy}
-    record = Provenance("new", settings, seed, inputs)
-    if in_place:
-        _fill(folder, study, existing, record)
-    else:
-        _write(folder, study, existing, record)
-    notes = (
-        *(note for part in fitted for note in part.protocol.notes(part.question)),
-        *_qualification_notes(study, intake.entries),
-        *intake.notes,
-    )
-    changes = {part.question.name: part.changes for part in fitted}
-    return NewStudy(folder, study, Counter(entry.generator for entry in intake.entries), notes, changes)
+    with _room(folder, (*real, *(place for _, place in (*generated, *gold)))) as room:
+        if generators and sources == Sources():
+            existing = NO_IMAGES
+        else:
+            existing = gather_images(sources, folder, copy=copy, room=room, progress=progress)
+        intake = with_planned_images(existing, generators, folder) if generators else existing
+        chosen = [PROTOCOLS[p] for p in dict.fromkeys(protocols) if p in PROTOCOLS]
+        by_user = {key: None if number == 0 and key in NONE_AT_ZERO else number for key, number in numbers.items()}
+        by_user |= {key: number for key, number in (("raters", raters), ("trials", trials)) if number is not None}
+        fitted, misfits = _ask(chosen, pool_images(intake.images), by_user)
+        faults = [*_protocol_faults(protocols), *misfits, *intake.faults, *_unmet(chosen, intake.entries, sources)]
+        name = name or _slug(folder.name)
+        study, misfits = _study(
+            name,
+            title or name.replace("-", " ").capitalize(),
+            seed,
+            pay or Pay(),
+            [f.question for f in fitted],
+            tuple(generators),
+        )
+        faults += misfits
+        if study is not None and not faults:
+            faults += design_faults(intake.images, study.questions, seed)
+            faults += [f"{fault}. {LOW_PAY_ADVICE}" for fault in low_pay_faults(study)]
+        if study is None or faults:
+            raise StudyError(f"{typed_folder}: the study was not made", faults)
+        inputs = {"manifest": file_hash(manifest)} if manifest else {}
+        for place in generations:
+            source = "generations" if place.resolve() == folder else f"generations of {place.name}"
+            inputs[source] = Store(place).hash("generations")
+        settings: dict[str, Plain] = {"protocols": list(protocols), "copy": copy}
+        record = Provenance("new", settings, seed, inputs)
+        if in_place:
+            _fill(folder, study, existing, record)
+        else:
+            _write(folder, study, existing, record)
+        notes = (
+            *(note for part in fitted for note in part.protocol.notes(part.question)),
+            *_qualification_notes(study, intake.entries),
+            *intake.notes,
+        )
+        changes = {part.question.name: part.changes for part in fitted}
+        return NewStudy(folder, study, Counter(entry.generator for entry in intake.entries), notes, changes)
+
+
+@contextmanager
+def _room(folder: Path, places: Sequence[Path]) -> Iterator[Path | None]:
+    """Yield where images are unpacked, if some of the places hold tar or Parquet files."""
+    if not any(may_be_packed(place) for place in places):
+        yield None
+        return
+    try:
+        unpacking = room_for_unpacked(folder)
+    except OSError as error:
+        raise StudyError(str(folder), [f"cannot be made here ({error})"]) from error
+    with unpacking as room:
+        yield Path(room)
 
 
 def _qualification_notes(study: Study, entries: Iterable[ImageEntry]) -> Iterator[str]:

@@ -9,10 +9,12 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, TypeVar
 
 import ray
 
+from beholder.engines.driver_output import spoken_on_stderr
 from beholder.errors import BeholderError, UserError
 
 Part = TypeVar("Part")
@@ -57,8 +59,8 @@ def open_ray(*, address: str | None, workers: int | None, gpus: float | None = N
         raise UserError(f"a worker has a whole number of GPUs, or a part of one; found {gpus:g}")
     count = workers or os.cpu_count() or 1
     here: dict[str, Any] = {"num_cpus": count, "include_dashboard": False} if address is None else {}
-    ray.init(address=address or "local", log_to_driver=False, logging_level=logging.ERROR, **here)
-    try:
+    settings: dict[str, Any] = {"address": address or "local", "log_to_driver": False, **here}
+    with spoken_on_stderr(partial(ray.init, logging_level=logging.ERROR, **settings), ray.shutdown):
         if gpus is not None:
             count = _count_with_gpus(gpus, workers)
             yield RayEngine(count, _GpuWorkers(count, gpus).submit)
@@ -68,8 +70,6 @@ def open_ray(*, address: str | None, workers: int | None, gpus: float | None = N
             count = max(int(resources.get("CPU", 1)), 1)
         task: Any = ray.remote(num_cpus=1, max_retries=-1)(_applied)
         yield RayEngine(count, task.remote)
-    finally:
-        ray.shutdown()
 
 
 class _GpuWorkers:

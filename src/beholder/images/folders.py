@@ -46,7 +46,8 @@ class Listing:
 def search_folder(folder: Path, generator: str, *, real: bool = False, gold: bool = False) -> Listing:
     """List all images of a folder, in the order of their names, as images of one generator."""
     if not folder.is_dir():
-        return Listing(faults=(f"{folder}: {'not a folder' if folder.exists() else 'no such folder'}",))
+        found = "not a folder, nor a tar or Parquet file with images" if folder.exists() else "no such folder"
+        return Listing(faults=(f"{folder}: {found}",))
     listed, faults = _listed_prompts(folder)
     entries: list[ImageEntry] = []
     ignored: Counter[str] = Counter()

@@ -84,7 +84,7 @@ def unpack(images: Sequence[ImageSource], folder: Path) -> int:
             name += suffix
         with write_atomically(folder / name) as file:
             file.write(content)
-        if prompt is not None:
+        if prompt:
             prompts.append((name, prompt))
     if prompts:
         with (folder / PROMPTS_FILE).open("w", newline="", encoding="utf-8") as listing:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath, PurePosixPath
 
-from beholder.errors import StorageError
+from beholder.errors import ForeignIndexError, StorageError
 
 FORM = 1
 """Version of the document."""
@@ -35,13 +35,25 @@ class Index:
 
     @classmethod
     def from_json(cls, text: bytes, *, where: str) -> "Index":
-        """Read an index; ``where`` is named if it is not one."""
+        """Read an index.
+
+        Args:
+            text: The document.
+            where: Its name, for errors.
+
+        Raises:
+            ForeignIndexError: Where it is something else.
+            StorageError: Where it is an index of a later version, or one that names files outside of the folder.
+        """
         try:
             document = json.loads(text)
             form, files = document["beholder"], document["files"]
             entries = {path: Entry(str(sha256), int(size)) for path, (sha256, size) in files.items()}
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise StorageError(f"{where} is not an index of a folder of beholder") from error
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise ForeignIndexError(
+                f"{where} is not an index of a folder of beholder, which has the keys 'beholder' and 'files', but "
+                "someone else's document. Name an address that is empty, or has a folder of beholder"
+            ) from error
         if form != FORM:
             raise StorageError(f"{where} has the form {form!r}, expected {FORM}: install a newer beholder")
         astray = [path for path in entries if not is_inside(path)]

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
+from beholder.errors import ForeignIndexError
 from beholder.storage.held_folder import held_folder
 from beholder.storage.plain_copy import PlainCopy
 from beholder.storage.plain_objects import plain_objects
@@ -39,12 +40,20 @@ class LocalCopy(Protocol):
 def local_copy(address: str) -> Iterator[WorkingCopy | PlainCopy]:
     """Yield the copy of a folder of beholder, or of plain objects where there is no such folder but objects.
 
-    A new address becomes a folder of beholder.
+    A new address becomes a folder of beholder. One whose ``index.json`` is someone else's holds plain objects.
     """
-    plain = plain_objects(address) if RemoteFolder(address).read() is None else None
+    plain = None if _is_folder(address) else plain_objects(address)
     if plain is None:
         with working_copy(address) as copy:
             yield copy
     else:
         with held_folder("plain", plain.address) as folder:
             yield PlainCopy(plain, folder)
+
+
+def _is_folder(address: str) -> bool:
+    """Whether there is a folder of beholder at an address."""
+    try:
+        return RemoteFolder(address).read() is not None
+    except ForeignIndexError:
+        return False

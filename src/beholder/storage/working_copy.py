@@ -5,9 +5,11 @@ where it stopped; it is never mixed with what someone else published meanwhile.
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+import shutil
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from beholder.errors import StorageError, SupersededError
 from beholder.storage.held_folder import held_folder
@@ -18,6 +20,9 @@ from beholder.storage.remote_folder import RemoteFolder
 from beholder.storage.transfer import Transfer, all_at_once
 from beholder.tables.atomic import write_atomically
 from beholder.tables.provenance import file_hash
+
+ATTEMPTS = 8
+"""How often it is tried to publish where others do so at the same time."""
 
 
 class WorkingCopy:
@@ -88,6 +93,54 @@ class WorkingCopy:
         self._base = self.remote.publish(index, self._base)
         self._write_state()
         return Transfer(len(fresh), sum(index.files[path].size for path in fresh.values()))
+
+    def has_unpublished(self, paths: Sequence[str]) -> bool:
+        """Whether one of these files is not as it was when the copy was last updated or published."""
+        before = self._base.index.files if self._base else {}
+        files = {path: self.folder / path for path in paths if (self.folder / path).is_file()}
+        return any(path not in before or before[path].sha256 != file_hash(file) for path, file in files.items())
+
+    def publish_files(self, paths: Sequence[str], renew: Callable[[], object]) -> Transfer:
+        """Publish some files alone, over whatever is published now, while a command still works in the copy.
+
+        Args:
+            paths: The files; one that is not there is passed over.
+            renew: Brings them up to date with what others wrote, from where all of them write, such as a database.
+                It is called after it was read what is published, so that the files lack nothing of that.
+
+        Returns:
+            What was stored.
+
+        Raises:
+            SupersededError: Where others published again and again meanwhile.
+        """
+        for _ in range(ATTEMPTS):
+            now = self.remote.read()
+            renew()
+            with TemporaryDirectory(prefix="beholder-publish-") as room:
+                try:
+                    return self._publish_over(now, paths, Path(room))
+                except SupersededError:
+                    continue
+        raise SupersededError(f"others published {self.address} {ATTEMPTS} times meanwhile")
+
+    def _publish_over(self, now: Version | None, paths: Sequence[str], room: Path) -> Transfer:
+        """Add files to what is published; each is copied first, since the command may replace it at any time."""
+        published = now.index.files if now else {}
+        fresh: dict[str, Entry] = {}
+        for place, path in enumerate(path for path in paths if (self.folder / path).is_file()):
+            content = Path(shutil.copyfile(self.folder / path, room / str(place)))
+            entry = Entry(file_hash(content), content.stat().st_size)
+            if published.get(path) != entry:
+                self.remote.add(entry, content)
+                fresh[path] = entry
+        if not fresh:
+            return Transfer(0, 0)
+        version = self.remote.publish(Index({**published, **fresh}), now)
+        if (now.tag if now else None) == (self._base.tag if self._base else None):
+            self._base = version
+            self._write_state()
+        return Transfer(len(fresh), sum(entry.size for entry in fresh.values()))
 
     def _complete(self, missing: Mapping[str, Entry]) -> Transfer:
         """Write files that are missing: each content is fetched once, and only if no local copy has it."""

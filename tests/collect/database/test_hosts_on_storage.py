@@ -1,5 +1,6 @@
 """Hosts that serve a study from object storage, with one PostgreSQL: what each publishes when it stops."""
 
+import json
 import os
 import signal
 import subprocess
@@ -11,13 +12,15 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.collect.database.conftest import needs_postgres
-from tests.collect.database.test_postgres import Walker
+from tests.collect.database.test_postgres import Walker, rows
 from tests.collect.display.test_images import wait_until
 from tests.collect.server.test_serving import free_port
 from tests.storage.s3_server import s3_server, server_program
 
 from beholder.cli.main import main
 from beholder.collect.exchange.export import collected_tables
+from beholder.storage.index import Entry
+from beholder.storage.remote_folder import RemoteFolder
 from beholder.study.kinds.realism import RealismQuestion
 from beholder.study.question import Design
 from beholder.tables.store import Store
@@ -28,6 +31,9 @@ pytestmark = [
 ]
 
 ADDRESS = "s3://beholder-tests/studies/hosts"
+SLOTS_ADDRESS = "s3://beholder-tests/studies/slots"
+PATIENCE = 600
+"""Seconds that a busy machine may take for what an idle one does in a few."""
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +49,7 @@ class Host:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         environment = os.environ | {"XDG_CACHE_HOME": str(disk), "BEHOLDER_DATABASE": database}
-        command = [sys.executable, "-m", "beholder", "collect", address, "--port", str(self.port)]
+        command = [sys.executable, "-m", "beholder", "collect", address, "--port", str(self.port), "--json"]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
         )
@@ -53,14 +59,24 @@ class Host:
         if self.process.poll() is not None:
             raise AssertionError(self.process.communicate())
         try:
-            return httpx.get(f"{self.url}/api/ready").status_code == 200
+            return httpx.get(f"{self.url}/api/ready", timeout=PATIENCE).status_code == 200
         except httpx.TransportError:
             return False
+
+    def add_slots(self, count: int, *, token: str) -> None:
+        """As a researcher does on its page."""
+        with httpx.Client(base_url=self.url, timeout=PATIENCE, follow_redirects=True) as client:
+            client.get("/researcher", params={"token": token})
+            client.headers["X-Beholder-CSRF"] = client.get("/researcher/api/overview").json()["csrf"]
+            reply = client.post("/researcher/api/extend", json={"question": "q", "slots": count, "reason": ""})
+        assert reply.status_code == 200, reply.text
 
     def stop(self) -> tuple[int, str]:
         """As an orchestrator does; return the exit code and what was written to stderr."""
         self.process.send_signal(signal.SIGTERM)
-        _, errors = self.process.communicate(timeout=120)
+        printed, errors = self.process.communicate(timeout=PATIENCE)
+        if self.process.returncode == 0:
+            assert json.loads(printed)["rows"]["answers"] > 0  # and nothing else
         return self.process.returncode, errors
 
 
@@ -71,7 +87,7 @@ def hosts(*disks: Path, database: str, address: str) -> Iterator[list[Host]]:
     try:
         for disk in disks:
             started.append(Host(disk, database, address))
-            wait_until(started[-1].answers, 60)
+            wait_until(started[-1].answers, PATIENCE)
         yield started
     finally:
         for host in started:
@@ -80,7 +96,7 @@ def hosts(*disks: Path, database: str, address: str) -> Iterator[list[Host]]:
 
 
 def take_part(urls: list[str], folder: Path, *, database: str) -> None:
-    clients = [httpx.Client(base_url=url, timeout=60) for url in urls]
+    clients = [httpx.Client(base_url=url, timeout=PATIENCE) for url in urls]
     assert Walker(clients, folder, database).walk() == "done"
     for client in clients:
         client.close()
@@ -127,3 +143,43 @@ def test_hosts_publish_all_answers_whichever_stops_last_and_start_again_after_a_
     for name, collected in collected_tables(clean).items():
         assert published.read(name).equals(collected), name
     assert published.read("answers").height == 16
+
+
+def test_slots_that_one_host_adds_are_published_at_once_and_kept_by_the_other(
+    study_folder: Callable[..., Path],
+    storage: dict[str, str],
+    clean: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folder = study_folder(RealismQuestion(name="q", design=Design(raters=2, trials=4)))
+    for name, text in storage.items():
+        monkeypatch.setenv(name, text)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "own"))
+    assert main(["copy", str(folder), SLOTS_ADDRESS]) == 0
+
+    def published() -> Entry:
+        version = RemoteFolder(SLOTS_ADDRESS).read()
+        assert version is not None
+        return version.index.files["tables/trials.parquet"]
+
+    disks, drawn = (tmp_path / "first", tmp_path / "second"), published()
+    with hosts(*disks, database=clean, address=SLOTS_ADDRESS) as (first, second):
+        take_part([first.url, second.url], folder, database=clean)
+        ((token,),) = rows(clean, "select value from secrets where name = 'researcher'")
+        first.add_slots(1, token=token)
+        wait_until(lambda: published() != drawn, PATIENCE)  # while both hosts serve
+        extended = published()
+        second.add_slots(2, token=token)  # whose disk did not have the slot of the first
+        wait_until(lambda: published() != extended, PATIENCE)
+        reader = fetched(SLOTS_ADDRESS, tmp_path / "reader", monkeypatch)
+        assert sorted(reader.read("trials")["slot"].unique()) == [0, 1, 2, 3, 4]
+        first.process.kill()  # without its answers, and with one slot of three
+        with hosts(disks[0], database=clean, address=SLOTS_ADDRESS) as (again,):
+            for _ in range(2):
+                take_part([again.url, second.url], folder, database=clean)
+            assert again.stop()[0] == 0
+        assert second.stop()[0] == 0
+    reader = fetched(SLOTS_ADDRESS, tmp_path / "last reader", monkeypatch)
+    assert sorted(reader.read("trials")["slot"].unique()) == [0, 1, 2, 3, 4]
+    assert reader.read("answers").height == 3 * 4

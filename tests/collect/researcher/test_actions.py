@@ -10,9 +10,9 @@ import pytest
 from tests.collect.conftest import Serve, Served
 from tests.collect.researcher.test_overview import ask, sign_in
 
+from beholder.collect.exchange.added_slots import EXTENSIONS_KEY
 from beholder.collect.exchange.export import collected_tables, export
 from beholder.collect.exchange.load import load
-from beholder.collect.researcher.extend import EXTENSIONS_KEY
 from beholder.design.stage import run as design
 from beholder.errors import StageError
 from beholder.study.kinds.catalogue import AnyQuestion

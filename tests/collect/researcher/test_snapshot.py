@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from beholder.collect.researcher.snapshot import run_stage
+from beholder.collect.exchange.stage_run import run_stage
 from beholder.errors import StageError
 
 

@@ -2,14 +2,18 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from sqlalchemy import Connection, event
 
 from beholder.collect.exchange.export import collected_tables
+from beholder.collect.researcher.extend import extend
+from beholder.collect.session import catalogue
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.realism import RealismQuestion
@@ -236,3 +240,34 @@ class TestStaircase:
         after.walk()
         assert served.rows("select count(*) from responses where valid") == [(5,)]
         assert served.rows("select count(*) from responses where not valid") == [(1,)]
+
+
+def test_the_trials_of_slots_to_come_are_read_outside_of_the_turn_to_write(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While a session has its turn, all others wait."""
+    monkeypatch.setattr(catalogue, "READ_AHEAD", 1)
+    served = serve(RealismQuestion(name="q", design=Design(raters=3, trials=6)))
+    database = served.service.database
+    turns: list[str] = []
+    within: list[bool] = []
+    take_turn = database.writing
+
+    @contextmanager
+    def writing() -> Iterator[Connection]:
+        with take_turn() as connection:
+            turns.append("taken")
+            yield connection
+            turns.pop()
+
+    def note(_connection: Connection, _cursor: object, statement: str, *_: object) -> None:
+        if "FROM trials" in statement:
+            within.append(bool(turns))
+
+    monkeypatch.setattr(database, "writing", writing)
+    event.listen(database._inner, "before_cursor_execute", note)
+    for _ in range(3):
+        assert served.visitor().enter().status_code == 200
+    assert within == [True, False, False, False]  # the first slot, the two after it, and one that is not there
+    extend(served.folder, served.url, "q", 1, reason="", who="link")
+    assert served.visitor().begin().state["step"] == "trial"  # nor is it remembered that it was not there

@@ -37,6 +37,9 @@ from beholder.collect.database.schema_version import MIGRATIONS, REVISIONS, brin
 REHEARSAL = "rehearsal"
 """Control value that marks the database of a rehearsal: which simulated raters have played it, as JSON."""
 
+LOADED = "loaded"
+"""Control value with the hashes of the images and trials that it was filled from; who adds trials locks it."""
+
 metadata = MetaData()
 
 secrets = Table(

@@ -25,6 +25,7 @@ from beholder.collect.database.schema import (
     trials,
 )
 from beholder.collect.database.unavailable import usable_database
+from beholder.collect.exchange.slots_of_hosts import take_over_slots
 from beholder.collect.session.slot_lending import complete_finished_sessions
 from beholder.errors import UserError
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
@@ -40,13 +41,17 @@ NOBODY, REAL, PLAYED, SIMULATED = "nobody", "real raters", "a played rehearsal",
 
 
 def export(folder: Path, url: str) -> Outcome:
-    """Write sessions, answers, skips and marks as they are now, without raters whom the researcher excluded."""
+    """Write sessions, answers, skips and marks as they are now, without raters whom the researcher excluded.
+
+    Slots that other hosts added are taken over into the trials first: answers refer to them.
+    """
     study, store = load_study(folder), Store(folder)
     with usable_database():
         database = Database(url)
         database.create()
         with database.writing() as connection:
             complete_finished_sessions(connection, study, now=clock_in(connection).now())
+        take_over_slots(study, store, database)
         database.engine.dispose()
     frames = collected_tables(url)
     held = _held_by(store)

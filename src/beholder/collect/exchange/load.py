@@ -13,6 +13,7 @@ from sqlalchemy import Connection, func, insert, select
 
 from beholder.collect.database.address import DATABASE
 from beholder.collect.database.schema import (
+    LOADED,
     Database,
     comments,
     control,
@@ -31,16 +32,19 @@ from beholder.collect.database.schema import (
     trials,
 )
 from beholder.collect.database.unavailable import usable_database
+from beholder.collect.exchange.slots_of_hosts import take_over_slots
+from beholder.collect.exchange.trial_rows import trial_rows
 from beholder.errors import StageError, UserError
 from beholder.study.study import Study, load_study
 from beholder.tables.store import Store
 
-LOADED = "loaded"
 SECRETS = ("person", "token", "researcher")
 
 
 def load(folder: Path, url: str) -> str:
     """Fill the database, unless it holds the same trials already; answered trials are never replaced.
+
+    Slots that other hosts added are taken over into the table first, unless the trials were drawn again.
 
     Returns what was migrated, if the database was of an earlier version.
     """
@@ -48,6 +52,8 @@ def load(folder: Path, url: str) -> str:
     database = Database(url)
     try:
         migrated = database.create()
+        if _is_served(database, store):
+            take_over_slots(study, store, database)
         with database.writing() as connection:
             _create_secrets(connection)
             _store_questions(connection, study)
@@ -55,6 +61,15 @@ def load(folder: Path, url: str) -> str:
         return migrated
     finally:
         database.engine.dispose()
+
+
+def _is_served(database: Database, store: Store) -> bool:
+    """Whether the trials of the table are those of the database, or cannot be replaced by others any more."""
+    with database.reading() as connection:
+        if connection.scalar(select(responses.c.trial).limit(1)) is not None:
+            return True
+        loaded = {row.trial: dict(row._mapping) for row in connection.execute(select(trials))}
+    return bool(loaded) and all(loaded.get(str(row["trial"])) == row for row in _trial_rows(store))
 
 
 def _store_questions(connection: Connection, study: Study) -> None:
@@ -126,13 +141,7 @@ def _fill(connection: Connection, store: Store) -> None:
 
 
 def _trial_rows(store: Store) -> list[dict[str, Any]]:
-    """Return the trials as the database holds them, with the text of the prompt."""
-    text_of = dict(store.read("prompts").select("prompt", "text").iter_rows())
-    columns = ["trial", "question", "slot", "position", "block", "role", "images", "prompt", "expected", "repeats"]
-    rows = store.read("trials").select(columns).to_dicts()
-    for row in rows:
-        row["prompt"] = text_of.get(row["prompt"])
-    return rows
+    return trial_rows(store.read("trials"), store.read("prompts"))
 
 
 def _insert_trials(connection: Connection, rows: list[dict[str, Any]]) -> None:

@@ -16,6 +16,9 @@ from beholder.study.study import Study
 KIND = "researcher-"
 """Prefix of the kind of every event that the researcher caused."""
 
+EXTEND = "extend"
+"""The action that adds slots."""
+
 
 def log_action(
     connection: Connection,

@@ -15,6 +15,7 @@ import polars as pl
 
 from beholder.collect.database.address import DATABASE
 from beholder.collect.exchange.export import collected_tables
+from beholder.collect.exchange.slots_of_hosts import take_over_into
 from beholder.collect.researcher.child_processes import report_failure
 from beholder.errors import StageError, UserError
 from beholder.formats.catalogue import WRITABLE
@@ -71,6 +72,8 @@ def _into_folder(write: Callable[[Path], Written], out: Path) -> Written:
 
 
 def _tables(folder: Path, url: str | None) -> dict[str, pl.DataFrame]:
+    if url is not None:
+        take_over_into(folder, url)
     store = Store(folder)
     tables = {name: store.read(name) for name in ("prompts", "images", "trials")}
     if url is not None:

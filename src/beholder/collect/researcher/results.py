@@ -12,9 +12,10 @@ from typing import Any
 import polars as pl
 
 from beholder.collect.database.address import DATABASE
+from beholder.collect.exchange.stage_run import run_stage, write_study
 from beholder.collect.researcher.anytime import anytime_boards
 from beholder.collect.researcher.child_processes import report_failure
-from beholder.collect.researcher.snapshot import run_stage, snapshot, write_study
+from beholder.collect.researcher.snapshot import snapshot
 from beholder.errors import StageError, UserError
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.study import Study, load_study

@@ -257,7 +257,9 @@ def enter(
     with service.database.writing() as connection:
         admission = admit(connection, service.catalogue, service.study, body, arrival, cookie=cookie, now=now)
         session = service.record_activity(connection, admission.session)
-        return admission, service.state(connection, session, guest=admission.guest)
+        state = service.state(connection, session, guest=admission.guest)
+    service.catalogue.read_ahead(session.question, session.slot)
+    return admission, state
 
 
 def _require_owner_to_end(service: Service, after: Row[Any], cookie: str | None) -> None:

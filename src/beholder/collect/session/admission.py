@@ -189,8 +189,9 @@ def _new_session(
             break
     else:
         raise RefusedError(409, "full", "all slots are taken")
-    connection.execute(
-        insert(sessions).values(
+    row = connection.execute(
+        insert(sessions)
+        .values(
             session=session,
             person=rater,
             question=question,
@@ -208,10 +209,8 @@ def _new_session(
             started=now,
             seen=now,
         )
-    )
-    row = session_by(connection, session=session)
-    if row is None:
-        raise LookupError(f"session {session} vanished while it was created")
+        .returning(*SESSION)
+    ).one()
     if arrival.pace is not None:
         row = begin_thinning(connection, catalogue, study, row, arrival.pace, now=now)
     return Admission(row, stamped(key, token), resume)

@@ -1,6 +1,7 @@
 """The part of the database that does not change while a study runs, cached: secrets, questions, trials, images."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -12,6 +13,9 @@ from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.study.study import question_of
 
 SLOTS_KEPT = 2000
+READ_AHEAD = 16
+"""Slots ahead of one that was just lent whose trials are read: as many sessions may begin at the same moment."""
+
 BORROWED_KEPT = 20_000
 """Size of the cache of trials that a session has from another slot than its own."""
 
@@ -92,18 +96,32 @@ class Catalogue:
         borrowed = [name for name in session.plan or [] if name not in own]
         return own | {name: self.trial(name) for name in borrowed} if borrowed else own
 
+    def read_ahead(self, question: str, slot: int) -> None:
+        """Read the trials of a slot that is going to be lent soon, now that nobody waits for it.
+
+        Slots are lent in their order, within a turn to write in which all other sessions wait.
+
+        Args:
+            question: The question of a session that has just begun.
+            slot: The slot that it was lent.
+        """
+        with suppress(LookupError):
+            self.slot(question, slot + READ_AHEAD)
+
     def _trial(self, name: str) -> Trial:
         with self._database.reading_inside() as connection:
             return _trial_of(connection.execute(select(trials).where(trials.c.trial == name)).one())
 
     def _slot(self, question: str, slot: int) -> dict[str, Trial]:
-        """Read the trials of a slot by name, in order."""
+        """Read the trials of a slot by name, in order; an error, which is not cached, where there is none."""
         with self._database.reading_inside() as connection:
             rows = connection.execute(
                 select(trials)
                 .where(trials.c.question == question, trials.c.slot == slot)
                 .order_by(trials.c.position)
             ).all()
+        if not rows:
+            raise LookupError(f"question '{question}' has no slot {slot}")
         return {row.trial: _trial_of(row) for row in rows}
 
 

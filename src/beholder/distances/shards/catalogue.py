@@ -14,7 +14,8 @@ from beholder.distances.result import Distance
 from beholder.distances.shards.frechet import frechet_infinity_of_shards, frechet_of_shards
 from beholder.distances.shards.kernel import kernel_of_shards
 from beholder.distances.shards.neighbours import neighbours_of_shards
-from beholder.distances.shards.shard import Map, Shard
+from beholder.distances.shards.shard import Shard
+from beholder.stats.each import Map
 
 
 @dataclass(frozen=True, eq=False)

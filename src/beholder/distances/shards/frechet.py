@@ -36,8 +36,9 @@ from beholder.distances.frechet_infinity import (
 )
 from beholder.distances.result import JACKKNIFE, Distance, normal_quantile, standard_error
 from beholder.distances.shards.moments import SetMoments, merge, shard_moments, shard_triangle, triangle_of
-from beholder.distances.shards.shard import Joined, Map, Shard, joined, sizes_of
+from beholder.distances.shards.shard import Joined, Shard, joined, sizes_of
 from beholder.errors import StatisticsError
+from beholder.stats.each import Map
 
 
 def frechet_of_shards(

@@ -13,8 +13,9 @@ from beholder.distances.kernel import cubic, kernel_of_subsets, subsets_distance
 from beholder.distances.kernel_sums import KernelSums, own_values, sums_between, sums_within
 from beholder.distances.mmd import mmd_of_sums
 from beholder.distances.result import Distance, normal_quantile
-from beholder.distances.shards.shard import Map, Shard, sizes_of
+from beholder.distances.shards.shard import Shard, sizes_of
 from beholder.errors import StatisticsError
+from beholder.stats.each import Map
 
 Pair = tuple[Shard, Shard, int, int]
 """Two shards, and their numbers."""

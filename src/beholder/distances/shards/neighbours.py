@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from beholder.distances.features import Features
 from beholder.distances.neighbours import NEIGHBOURS, Met, Neighbours, meet
 from beholder.distances.screening import SPARE, Nearest, even_blocks, make_screen, neighbour_distances, settle
-from beholder.distances.shards.shard import Map, Shard, sizes_of
+from beholder.distances.shards.shard import Shard, sizes_of
 from beholder.errors import StatisticsError
+from beholder.stats.each import Map
 
 Distances = NDArray[np.float64]
 """Squared distances to the k nearest so far, ascending (images, k); infinite where there are fewer."""

@@ -1,10 +1,10 @@
 """Shards of a set of features, and how work is done on each."""
 
 import socket
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from beholder.distances.features import Features
 from beholder.distances.shards.parquet_features import is_parquet, parquet_shape, read_parquet_features
 from beholder.errors import UserError
-
-Answer = TypeVar("Answer")
-Part = TypeVar("Part")
+from beholder.stats.each import Map
 
 
 class Shard(Protocol):
@@ -96,14 +94,6 @@ class Joined:
             return self.parts[0]()
         features: Features = np.concatenate([part() for part in self.parts])
         return features
-
-
-class Map(Protocol):
-    """How a function is applied to every element: as the built-in ``map`` does, or by several processes."""
-
-    def __call__(self, function: Callable[[Part], Answer], parts: Iterable[Part], /) -> Iterator[Answer]:
-        """Yield the answers in the order of the parts."""
-        ...
 
 
 def sizes_of(shards: Sequence[Shard], each: Map) -> list[int]:
