@@ -71,10 +71,10 @@ def load(name: str, variant: str, weights: str) -> Encoder:
 
 
 def stage_groups(size: Size, *, textured: bool = True, depth: int | None = None) -> tuple[int, ...]:
-    """Numbers of features per image: means and deviations of every stage in turn, then the textures."""
+    """Numbers of features per image: means and standard deviations of every stage in turn, then the textures."""
     channels = (STEM, *size.channels, FEATURES)[: None if depth is None else depth + 1]
     pairs = [width * (width - 1) // 2 for width in channels[: TEXTURED + 1]] if textured else []
-    return (*(width for width in channels for _ in ("mean", "deviation")), *pairs)
+    return (*(width for width in channels for _ in ("mean", "spread")), *pairs)
 
 
 def head_means(size: Size) -> slice:

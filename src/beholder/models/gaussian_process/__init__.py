@@ -1,1 +1,1 @@
-"""Gaussian processes on frozen features: scores by likeness to a few thousand rated images."""
+"""Gaussian processes on frozen features: scores by similarity to a few thousand rated images."""

@@ -2,7 +2,7 @@
 
 The kinds err differently. Frozen features of all stages keep textures that fine-tuning on a few thousand images
 would lose, and fine-tuned ones contain what raters look for and the pretraining did not ask for. A Gaussian
-process (:mod:`beholder.models.gaussian_process.process`) goes by likeness to single training images, a Metric
+process (:mod:`beholder.models.gaussian_process.process`) goes by similarity to single training images, a Metric
 Transformer (:mod:`beholder.models.metric_transformer.model`) by what they have in common. Fine-tuned networks see
 the image alone; the others also read the prompt. A fine-tuned network scores by the exponential moving average of
 its weights over the training.
@@ -43,7 +43,7 @@ class ProcessSettings(Settings):
     encoders: tuple[str, ...] = Field(
         ("efficientnet-lite0-stages", "efficientnet-lite2-stages"),
         min_length=1,
-        description="frozen encoders whose features, and the prompt, measure likeness",
+        description="frozen encoders whose features, and the prompt, measure similarity",
     )
     steps: int = Field(90, ge=1, description="steps of the search for hyperparameters")
     rate: float = Field(0.1, gt=0, description="learning rate of that search")

@@ -117,9 +117,9 @@ class Standardise(nn.Module):
 
     def measure(self, features: torch.Tensor) -> None:
         """Keep the moments of these features, (n, dims)."""
-        deviation = features.std(0, correction=0)
+        spread = features.std(0, correction=0)
         self.mean = features.mean(0)
-        self.spread = deviation + 0.01 * deviation.mean() + 1e-6
+        self.spread = spread + 0.01 * spread.mean() + 1e-6
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         """The standardised features."""
