@@ -74,8 +74,8 @@ def search(folder: Path, recipe: str) -> None:
         f"trial {number + 1}": [train(folder, recipe, trials, number, seed) for seed in SEEDS]
         for number in dict.fromkeys((best, FORMER[recipe]))
     }
-    lines = [(row, *(f"{mean_plcc(folder, name):.3f}" for name in models)) for row, models in groups.items()]
-    print_table("Mean PLCC by seed", ["trial", *(f"seed {seed}" for seed in SEEDS)], lines)
+    by_seed = [(row, *(f"{mean_plcc(folder, name):.3f}" for name in models)) for row, models in groups.items()]
+    print_table("Mean PLCC by seed", ["trial", *(f"seed {seed}" for seed in SEEDS)], by_seed)
     if len(groups) > 1:
         held_out = predict_held_out(folder, [name for models in groups.values() for name in models])
         comparison = Comparison(held_out.rich_labels, held_out.by_model, EvaluationSettings(replicates=REPLICATES))
