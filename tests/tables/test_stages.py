@@ -29,7 +29,7 @@ WRITERS = {
     "collect/exchange/export.py",  # the server's answers, as the collect step
     "collect/exchange/forget.py",  # rewrites rows of its person away
     "learn/job.py",  # models side by side, as the train step
-    "collect/researcher/extend.py",  # adds trials that the design stage drew in a copy, under its record
+    "collect/exchange/added_slots.py",  # adds trials that the design stage drew in a copy, under its record
     "improve/record.py",  # an improvement, in a room of its own
     "learn/rounds/models.py",  # models of adversarial rounds, after the training that has changed one of them
     "api/rounds/verification_study.py",  # the study in which claims are verified
