@@ -60,16 +60,16 @@ def test_equal_tables(collected: Path, tmp_path: Path, rows_held: int) -> None:
 
 
 def test_ids_are_numbered_once(collected: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = Counter[str]()
+    enums = Counter[str]()
     cast = pl.Expr.cast
 
     def counted(column: pl.Expr, dtype: pl.DataType | type[pl.DataType], *, strict: bool = True) -> pl.Expr:
-        made[str(column)] += isinstance(dtype, pl.Enum)
+        enums[str(column)] += isinstance(dtype, pl.Enum)
         return cast(column, dtype, strict=strict)
 
     monkeypatch.setattr(pl.Expr, "cast", counted)
     consolidate(collected, rows_held=ROWS_HELD)
-    assert [made[f'col("{name}")'] for name in ("rater", "image", "other")] == [1, 1, 1]
+    assert [enums[f'col("{name}")'] for name in ("rater", "image", "other")] == [1, 1, 1]
 
 
 def test_faults_are_named_by_their_rows(collected: Path) -> None:

@@ -109,14 +109,14 @@ def test_changes_are_published_while_a_command_runs(
 ) -> None:
     first, _ = hosts
     monkeypatch.setattr(watched_files, "LOOK_SECONDS", 0.01)
-    said: list[Transfer | UserError] = []
-    with published_when_changed(first, WATCHED, nothing, said.append):
+    outcomes: list[Transfer | UserError] = []
+    with published_when_changed(first, WATCHED, nothing, outcomes.append):
         replace(first, "1 2")
-        wait_until(lambda: said == [Transfer(1, 3)], 60)
+        wait_until(lambda: outcomes == [Transfer(1, 3)], 60)
     assert read_by_another(tmp_path, store)["tables/trials"] == "1 2"
     replace(first, "left by a kill")
-    with published_when_changed(first, WATCHED, nothing, said.append):
-        wait_until(lambda: said[1:] == [Transfer(1, 14)], 60)
+    with published_when_changed(first, WATCHED, nothing, outcomes.append):
+        wait_until(lambda: outcomes[1:] == [Transfer(1, 14)], 60)
 
 
 def test_it_is_tried_again_where_storage_was_gone(
@@ -126,14 +126,14 @@ def test_it_is_tried_again_where_storage_was_gone(
     monkeypatch.setattr(watched_files, "LOOK_SECONDS", 0.01)
     monkeypatch.setattr(watched_files, "RETRY_SECONDS", 0.01)
     faults = [StorageError("no network")]
-    said: list[Transfer | UserError] = []
+    outcomes: list[Transfer | UserError] = []
 
     def reach() -> None:
         if faults:
             raise faults.pop()
 
-    with published_when_changed(first, WATCHED, reach, said.append):
+    with published_when_changed(first, WATCHED, reach, outcomes.append):
         replace(first, "1 2")
-        wait_until(lambda: len(said) == 2, 60)
-    assert [str(outcome) for outcome in said[:1]] == ["no network"]
-    assert said[1:] == [Transfer(1, 3)]
+        wait_until(lambda: len(outcomes) == 2, 60)
+    assert [str(outcome) for outcome in outcomes[:1]] == ["no network"]
+    assert outcomes[1:] == [Transfer(1, 3)]

@@ -92,10 +92,10 @@ def published_state(network: transformers.Dinov2Model) -> dict[str, torch.Tensor
 def test_the_network_of_a_graph_is_the_one_that_was_exported(tmp_path: Path) -> None:
     network = tiny()
     write_graph(tmp_path / "vit.onnx", network)
-    found = read_vit(tmp_path / "vit.onnx").eval()
+    read = read_vit(tmp_path / "vit.onnx").eval()
     pixels = torch.rand(1, 3, 42, 42)
     with torch.inference_mode():
-        torch.testing.assert_close(found(pixels).last_hidden_state, network(pixels).last_hidden_state)
+        torch.testing.assert_close(read(pixels).last_hidden_state, network(pixels).last_hidden_state)
 
 
 def test_graphs_of_other_networks_are_refused(tmp_path: Path) -> None:

@@ -49,8 +49,8 @@ def test_its_gradient_is_that_of_automatic_differentiation() -> None:
     likelihood = marginal_likelihood(distances, same_prompt, targets, parameters)
     assert likelihood.value == pytest.approx(value.item())
     assert logs.grad is not None
-    found = torch.cat([likelihood.weights_gradient, likelihood.variances_gradient])
-    torch.testing.assert_close(found, logs.grad)
+    gradient = torch.cat([likelihood.weights_gradient, likelihood.variances_gradient])
+    torch.testing.assert_close(gradient, logs.grad)
 
 
 def test_the_search_finds_the_group_that_the_targets_depend_on() -> None:

@@ -33,11 +33,11 @@ def test_scores_are_those_of_scikit_learn_with_the_same_hyperparameters() -> Non
     support = process.support.double()
     groups = torch.split(support, list(GROUPS), 1)
     distances = torch.stack([(g[:, None] - g[None]).square().mean(2) / 2 for g in groups]).float()
-    found = fit_hyperparameters(distances, torch.eye(60), ratings[:, 0], steps=30, rate=0.1)
-    lengths = np.repeat(np.sqrt(np.array(GROUPS) / found.weights.numpy().astype(np.float64)), GROUPS)
-    kernel = kernels.ConstantKernel(found.variance) * kernels.RBF(lengths)
+    parameters = fit_hyperparameters(distances, torch.eye(60), ratings[:, 0], steps=30, rate=0.1)
+    lengths = np.repeat(np.sqrt(np.array(GROUPS) / parameters.weights.numpy().astype(np.float64)), GROUPS)
+    kernel = kernels.ConstantKernel(parameters.variance) * kernels.RBF(lengths)
     oracle = gaussian_process.GaussianProcessRegressor(
-        kernel, alpha=found.noise + found.prompt + JITTER, optimizer=None
+        kernel, alpha=parameters.noise + parameters.prompt + JITTER, optimizer=None
     ).fit(support.numpy(), ratings[:, 0].numpy())
     other = torch.randn(7, sum(GROUPS), generator=torch.Generator().manual_seed(3))
     standardised = ((other - process.mean) / process.spread).clamp(-6, 6)

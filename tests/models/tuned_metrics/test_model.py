@@ -188,7 +188,7 @@ def test_an_encoder_that_two_parts_use_is_computed_once() -> None:
     assert names == ["efficientnet-lite0-early", "pixel", "pixel-statistics"]
 
 
-def test_what_is_not_an_encoder_cannot_measure_likeness() -> None:
+def test_what_is_not_an_encoder_cannot_measure_similarity() -> None:
     with pytest.raises(RecipeError, match="encoder 'eyes' is not known"):
         configure(SMALL | {"process": {"encoders": ["eyes"]}}, [], BOTH)
 

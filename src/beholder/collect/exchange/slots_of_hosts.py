@@ -39,7 +39,7 @@ def take_over_slots(study: Study, store: Store, database: Database) -> tuple[Ext
     Raises:
         StageError: Where other trials are drawn here than the database has; the table is as before then.
     """
-    taken: list[Extension] = []
+    appended: list[Extension] = []
     while missing := _missing(store, database):
         before, extension = store.hash("trials"), missing[0]
         drawn = draw_slots(store, study, extension.question, extension.first_slot, extension.slots, extension.seed)
@@ -61,8 +61,8 @@ def take_over_slots(study: Study, store: Store, database: Database) -> tuple[Ext
                     "same study file"
                 )
             append_slots(store, drawn, extension)
-        taken.append(extension)
-    return tuple(taken)
+        appended.append(extension)
+    return tuple(appended)
 
 
 def take_over_into(folder: Path, url: str) -> tuple[Extension, ...]:
@@ -98,11 +98,11 @@ def main() -> int:
     folder, url = Path(sys.argv[1]), os.environ[DATABASE]
     try:
         with room_on_disk(folder):
-            taken = take_over_into(folder, url)
+            appended = take_over_into(folder, url)
     except UserError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
-    sys.stdout.write("".join(f"{extension.slots} slots of {extension.question}\n" for extension in taken))
+    sys.stdout.write("".join(f"{extension.slots} slots of {extension.question}\n" for extension in appended))
     return 0
 
 

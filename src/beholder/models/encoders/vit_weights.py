@@ -66,7 +66,7 @@ def read_vit(path: Path) -> transformers.Dinov2Model:
     onnx = import_module(LIBRARY)
     try:
         graph = onnx.load(path).graph
-    except Exception as error:  # protobuf has errors of its own, which differ by its version
+    except (OSError, import_module("google.protobuf.message").DecodeError) as error:
         raise WeightsError(f"{path}: cannot be read as an ONNX graph ({error})") from error
     arrays: Arrays = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in graph.initializer}
     factors = {

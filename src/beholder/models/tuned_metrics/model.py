@@ -232,9 +232,9 @@ class TunedMetrics:
 
     def measure(self, batches: Iterable[Batch]) -> None:
         """Before the first step: the fine-tuned networks standardise by the features of these images."""
-        seen = list(batches)
+        some = list(batches)
         for name, network in zip(self._settings.tuned, self._networks, strict=True):
-            network.measure(self._vectors(batch, [name]) for batch in seen)
+            network.measure(self._vectors(batch, [name]) for batch in some)
 
     def average_weights(self, decay: float) -> None:
         """Average the weights of the fine-tuned networks over the steps to come, exponentially."""
