@@ -1,6 +1,6 @@
 """Predictions of a model, its performance on validation examples, and what is fitted before and after training."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import torch
@@ -67,55 +67,38 @@ def validate(
     return measures | {"loss": _loss(model, image_cache, examples, labelled.aspects, scales, size)}
 
 
-MEASURED = 512
-"""Training images, about, that a model measures before the first step."""
-
-
-def measure_first(
+def device_batches(
     model: Trainable[Batch],
     image_cache: ImageCache,
     examples: Sequence[Example],
     aspects: tuple[str, ...],
     scales: Mapping[str, Scale],
     size: int,
-) -> None:
-    """Let a model measure its features on evenly spaced examples if it standardises them; others do nothing."""
+) -> Iterator[Batch]:
+    """Yield batches of all examples in their order, without augmentation, on the device of the model."""
+    device = next(model.module.parameters()).device
+    for batch, _ in ordered_batches(model, image_cache, examples, aspects, scales, size):
+        yield batch.to(device)
+
+
+def measure_first(model: Trainable[Batch], batches_of_some: Iterable[Batch]) -> None:
+    """Let a model measure its features on some training images if it standardises them; others do nothing."""
     if isinstance(model, MeasuresFirst):
-        device = next(model.module.parameters()).device
-        some = examples[:: max(len(examples) // MEASURED, 1)]
         with torch.no_grad():
-            training_batches = ordered_batches(model, image_cache, some, aspects, scales, size)
-            model.measure(batch.to(device) for batch, _ in training_batches)
+            model.measure(batches_of_some)
 
 
-def complete(
-    model: Trainable[Batch],
-    image_cache: ImageCache,
-    examples: Sequence[Example],
-    aspects: tuple[str, ...],
-    scales: Mapping[str, Scale],
-    size: int,
-) -> None:
-    """Fit to the training examples what a model fits to all of them at once; others stay as they are."""
+def complete(model: Trainable[Batch], training_batches: Iterable[Batch]) -> None:
+    """Fit to the training images what a model fits to all of them at once; others stay as they are."""
     if isinstance(model, Completed):
-        device = next(model.module.parameters()).device
-        training_batches = ordered_batches(model, image_cache, examples, aspects, scales, size)
         with torch.no_grad():
-            model.complete(batch.to(device) for batch, _ in training_batches)
+            model.complete(training_batches)
 
 
-def calibrate(
-    model: Trainable[Batch],
-    image_cache: ImageCache,
-    examples: Sequence[Example],
-    aspects: tuple[str, ...],
-    size: int,
-) -> None:
-    """Calibrate a model that predicts probabilities on the validation examples; others stay as they are."""
+def calibrate(model: Trainable[Batch], validation_batches: Iterable[Batch]) -> None:
+    """Calibrate a model that predicts probabilities on labels that were not rescaled; others stay as they are."""
     if isinstance(model, Calibratable):
-        device = next(model.module.parameters()).device
-        validation_batches = ordered_batches(model, image_cache, examples, aspects, {}, size)
-        model.calibrate(batch.to(device) for batch, _ in validation_batches)
+        model.calibrate(validation_batches)
 
 
 def _by_prompt(images_with_prompts: Sequence[tuple[str, str]]) -> Iterator[Example]:

@@ -1,6 +1,6 @@
 """The learn stage: from labels to a trained model, tested on held-out images."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +25,7 @@ from beholder.learn.figures.figure import EvaluationSettings, Figure
 from beholder.learn.job import FoldOutcome, Job, LearnOutcome, fingerprint_of, learn, trained_seconds
 from beholder.learn.label_errors import find_label_errors
 from beholder.learn.other_data import measure_elsewhere, read_other_data, refuse_for_rich_feedback
-from beholder.learn.predict import calibrate, complete, measure_first, predict_images, validate
+from beholder.learn.predict import calibrate, complete, device_batches, measure_first, predict_images, validate
 from beholder.learn.processes.devices import is_main_process, process_count
 from beholder.learn.recipe import Recipe
 from beholder.learn.rich.examples import read_rich_labels
@@ -46,6 +46,9 @@ from beholder.tables.stages import ATTACKED, STAGES, TRAIN
 from beholder.tables.store import FEATURES_ROOM, Store
 
 STAGE = STAGES["learn"]
+
+MEASURED = 512
+"""Training images, about, that a model measures before the first step, evenly spaced."""
 
 
 def run(
@@ -276,7 +279,11 @@ class _LabelTask:
             scales,
             number_generators(self.labelled.items, split),
         )
-        measure_first(model, self.image_cache, examples["train"], aspects, scales, training.batch)
+
+        def batches(some: Sequence[Example], rescaled: Mapping[str, Scale]) -> Iterator[Batch]:
+            return device_batches(model, self.image_cache, some, aspects, rescaled, training.batch)
+
+        measure_first(model, batches(examples["train"][:: max(len(examples["train"]) // MEASURED, 1)], scales))
         validation_examples = examples["validation"]
         about = job.train(
             split,
@@ -294,8 +301,8 @@ class _LabelTask:
             {role: len(of_role) for role, of_role in examples.items()},
             progress,
         )
-        complete(model, self.image_cache, examples["train"], aspects, scales, training.batch)
-        calibrate(model, self.image_cache, validation_examples, aspects, training.batch)
+        complete(model, batches(examples["train"], scales))
+        calibrate(model, batches(validation_examples, {}))
         about["within"] = (
             interval_widths(model, self.image_cache, validation_examples, scales, training.batch)
             if self.recipe.data.labels == "ratings"
