@@ -34,8 +34,13 @@ CAPTION_KINDS = ("clip", "siglip", "blip")
 
 @lru_cache(maxsize=2)
 def load_sentence_encoder(folder: Path | None = None) -> "SentenceEncoder":
-    """The encoder of a folder or of the package, loaded once and shared."""
-    return SentenceEncoder(folder)
+    """The encoder of a folder or of the package, loaded once and shared.
+
+    The weights that it is built with are drawn at random and replaced, outside of torch's own random numbers: a
+    model that is built next has the same weights whether or not the encoder was loaded before.
+    """
+    with torch.random.fork_rng(devices=[]):
+        return SentenceEncoder(folder)
 
 
 class SentenceNetwork(Protocol):
