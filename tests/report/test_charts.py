@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import altair as alt
 import pytest
@@ -177,3 +177,21 @@ def test_of_very_many_raters_an_even_sample_is_drawn() -> None:
     assert len(set(names)) == MOST_DOTS
     assert names[:2] == ["p0", "p3"]
     assert chart.alt.startswith(f"Scatter of {MOST_DOTS:,} of {number:,} raters")
+
+
+class CountedRaters(tuple[RaterSummary, ...]):
+    """Raters that count how often one goes through them."""
+
+    passes = 0
+
+    def __iter__(self) -> Iterator[RaterSummary]:
+        CountedRaters.passes += 1
+        return super().__iter__()
+
+
+def test_the_chart_goes_through_all_raters_a_few_times_and_not_once_for_each_of_them() -> None:
+    raters = CountedRaters(RaterSummary(f"p{n}", True, (), 10, 1.5, 0.5, None) for n in range(200))
+    pool = RaterPool("realism", len(raters), raters, (), (), ())
+    CountedRaters.passes = 0
+    raters_chart(pool, Screening(), "raters", "agreement")
+    assert 0 < CountedRaters.passes < 10

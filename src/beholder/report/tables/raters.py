@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from itertools import groupby
 from statistics import median
 from types import MappingProxyType
@@ -82,9 +83,9 @@ class Habit:
     excluded: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RaterPool:
-    """The raters of one question."""
+    """The raters of one question; what is computed from all of them is computed once."""
 
     question: str
     took_part: int
@@ -96,7 +97,7 @@ class RaterPool:
     notes: tuple[tuple[str, int], ...] = ()
     """Rules that could not be applied, and why, each with the number of raters concerned."""
 
-    @property
+    @cached_property
     def used(self) -> tuple[RaterSummary, ...]:
         """The raters whose answers count."""
         return tuple(rater for rater in self.raters if rater.used)
@@ -106,12 +107,12 @@ class RaterPool:
         """How many raters screening excluded."""
         return len(self.raters) - len(self.used)
 
-    @property
+    @cached_property
     def included(self) -> int:
         """How many raters are used although screening excludes them."""
         return sum(bool(rater.reasons) for rater in self.used)
 
-    @property
+    @cached_property
     def answers(self) -> int:
         """Answers of the raters used."""
         return sum(rater.answers for rater in self.used)
@@ -122,7 +123,7 @@ class RaterPool:
         times = [rater.seconds for rater in self.used if rater.seconds is not None]
         return median(times) if times else None
 
-    @property
+    @cached_property
     def by_accuracy(self) -> bool:
         """Whether raters can be compared by accuracy, and not only by agreement."""
         return any(rater.accuracy for rater in self.raters)
@@ -149,12 +150,12 @@ class RaterPool:
         edges = (max_diff_edge(agreement.statistic) for agreement in self.agreements)
         return tuple(dict.fromkeys(edge for edge in edges if edge is not None))
 
-    @property
+    @cached_property
     def timing(self) -> str:
         """What the time of a rater is: a median over answers, or, of imported totals, a mean."""
         return "mean" if any(rater.accuracy and rater.accuracy.seconds for rater in self.raters) else "median"
 
-    @property
+    @cached_property
     def unplaced(self) -> int:
         """Raters whose speed, or whose accuracy or agreement, is not known."""
         return sum(rater.seconds is None or self.quality(rater) is None for rater in self.raters)
