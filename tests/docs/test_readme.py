@@ -20,7 +20,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 LINES = 320
 COUNTED = {
     "fifteen": 15,
-    "22": 22,
+    "23": 23,
     "eleven": 11,
     "11": 11,
     "twelve": 12,
@@ -61,7 +61,7 @@ def test_every_protocol_has_its_first_command() -> None:
     ("words", "listed"),
     [
         ("fifteen [distances]", DISTANCES),
-        ("22 [encoders]", ENCODERS),
+        ("23 [encoders]", ENCODERS),
         ("eleven export formats", WRITABLE),
         ("| exports | 11 formats |", WRITABLE),
         ("| kinds of questions | 10, for images |", KINDS),

