@@ -3,7 +3,10 @@
 A load balancer learns from ``/api/ready`` that it is to send requests elsewhere, and needs some seconds for it.
 """
 
+import multiprocessing
+import os
 import signal
+import threading
 from socket import socket
 from types import FrameType
 
@@ -48,3 +51,20 @@ class DrainingProcesses(Multiprocess):
             self.should_exit.set()
             return
         super().keep_subprocess_alive()
+
+
+def end_with_supervisor() -> None:
+    """In a process that :class:`DrainingProcesses` started: end when it has ended, in whatever way.
+
+    A supervisor that was killed cannot stop its processes. They would go on to serve, with nobody to start them
+    again, and hold the port that the next server needs.
+    """
+    supervisor = multiprocessing.parent_process()
+    if supervisor is None:
+        return
+
+    def wait() -> None:
+        supervisor.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=wait, name="supervisor", daemon=True).start()

@@ -29,7 +29,7 @@ from beholder.collect.server.child_process import run_child
 from beholder.collect.server.disk import disk_watched
 from beholder.collect.server.observation import METRICS
 from beholder.collect.server.operation import Operation, operating, operation_of_process
-from beholder.collect.server.processes import DrainingProcesses, DrainingServer
+from beholder.collect.server.processes import DrainingProcesses, DrainingServer, end_with_supervisor
 from beholder.collect.server.service import Service
 from beholder.errors import StageError
 from beholder.study.study import FILE_NAME
@@ -227,5 +227,6 @@ def metrics_of(operation: Operation, databases: Mapping[str, Database]) -> Abstr
 
 def worker() -> FastAPI:
     """Create the application of a worker process; folder and database come from the environment."""
+    end_with_supervisor()
     folder, url = Path(os.environ["BEHOLDER_FOLDER"]), os.environ[DATABASE]
     return create_app(folder, url, fill=False, operation=operation_of_process())

@@ -28,7 +28,7 @@ from beholder.collect.server.application import create_app
 from beholder.collect.server.child_process import run_child
 from beholder.collect.server.disk import disk_watched
 from beholder.collect.server.operation import Operation, operating, operation_of_process
-from beholder.collect.server.processes import DrainingProcesses, DrainingServer
+from beholder.collect.server.processes import DrainingProcesses, DrainingServer, end_with_supervisor
 from beholder.collect.server.serve import address_of, is_ready, listen, metrics_of, uvicorn_settings
 from beholder.collect.server.service import Service
 from beholder.errors import StageError
@@ -96,6 +96,7 @@ def serve_panel(
 
 def panel_worker() -> PanelApplication:
     """Create the application of a worker process; folder and database come from the environment."""
+    end_with_supervisor()
     folder, url = Path(os.environ["BEHOLDER_FOLDER"]), os.environ[DATABASE]
     database = open_panel(folder, url)
     ready = {name: place for name, place in places_of(database, url).items() if is_ready(*place)}
