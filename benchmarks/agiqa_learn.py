@@ -26,8 +26,6 @@ FIXED = ("data.method=published-mean", "split.folds=5", "split.seed=1")
 SEEDS = (0, 1, 2)
 TUNED = "metric-transformer-tuned"
 """The recipe with a fine-tuned network, trained in the precision that this processor is fast in."""
-UNSEEN = ("split.by=generator", "split.folds=10")
-"""Every generator left out in turn; the prompts are the same."""
 OTHER = {"quality": "alignment", "alignment": "quality"}
 
 
@@ -65,7 +63,6 @@ def variants() -> Iterator[tuple[str, tuple[str, ...]]]:
         yield f"frozen-{aspect}", (*changes, "model.frozen=shared")
     yield "four", ("model.members=4",)
     yield "tuned", ("training.precision=bf16",)
-    yield "four-of-unseen-generators", ("model.members=4", *UNSEEN)
 
 
 def make_study(folder: Path) -> None:
