@@ -47,7 +47,7 @@ def make_study(folder: Path) -> None:
     imported = READABLE["agiqa"](SOURCE / "data.csv", images=SOURCE / "image")
     images = imported.tables["images"].filter(~pl.col("sha256").is_duplicated())
     published = imported.tables["published"].filter(pl.col("image").is_in(images["image"].to_list()))
-    tables = imported.tables | {"images": images, "published": published}
+    tables = {**imported.tables, "images": images, "published": published}
     write_folder(replace(imported, tables=tables), folder, form="agiqa", source=SOURCE)
     consolidate(folder)
 
