@@ -18,7 +18,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -28,6 +28,7 @@ from cifar_features import CACHE
 from cifar_images import load
 from PIL import Image
 
+from beholder.cli.main import main as command_line
 from beholder.distances.frechet import frechet
 from beholder.distances.shards.encode import encode_in_shards
 from beholder.distances.shards.frechet import frechet_of_shards
@@ -42,7 +43,7 @@ from beholder.scorers.shards.in_shards import SHARD, Judges, score_in_shards
 PICTURES, KILLS = 5_000, 10
 
 SCORERS, ENCODER = ("sharpness", "colourfulness"), "efficientnet-lite0"
-MEMORY_SIZES, A_TAR = (5_000, 200_000), 10_000
+MEMORY_SIZES, A_TAR = (5_000, 200_000), 5_000
 
 
 def main() -> None:
@@ -53,6 +54,8 @@ def main() -> None:
             memory(Path(folder))
         case ["driver", folder, number]:
             print(driver_memory(Path(folder), int(number)))
+        case ["command", folder, number]:
+            print(command_memory(Path(folder), int(number)))
         case [("equal" | "throughput" | "overhead" | "kills") as name, folder]:
             actions = {"equal": equal_bytes, "throughput": throughput, "overhead": overhead, "kills": kills}
             actions[name](find_images(folder))
@@ -219,21 +222,47 @@ def memory(folder: Path) -> None:
                     member.size = file.tell()
                     file.seek(0)
                     archive.addfile(member, file)
-    peaks = []
-    for number in MEMORY_SIZES:
-        command = [sys.executable, __file__, "driver", str(folder), str(number)]
-        done = subprocess.run(command, check=True, capture_output=True)
-        peaks.append(float(done.stdout))
-        print(f"driver at {number:,} synthetic images: {peaks[-1]:.0f} MB", flush=True)
-    print(f"growth: {peaks[1] / peaks[0] - 1:.1%}")
+    for name in ("driver", "command"):
+        peaks = []
+        for number in MEMORY_SIZES:
+            command = [sys.executable, __file__, name, str(folder), str(number)]
+            done = subprocess.run(command, check=True, capture_output=True)
+            peaks.append(float(done.stdout.split()[-1]))
+            print(f"{name} at {number:,} synthetic images: {peaks[-1]:.0f} MB", flush=True)
+        print(f"growth: {peaks[1] / peaks[0] - 1:.1%}")
 
 
 def driver_memory(folder: Path, number: int) -> float:
     """Return the most memory in MB that this process had; its own, not that of what started it."""
-    images = find_images(*sorted(folder.glob("*.tar"))[: -(-number // A_TAR)])[:number]
+    images = find_images(*_tars(folder, number))
     with open_engine("ray", workers=2) as engine:
         scores = score_in_shards(engine, images, [None] * number, Judges(scorers=("brightness",)))
     assert len(scores.names) == number
+    return _peak()
+
+
+def command_memory(folder: Path, number: int) -> float:
+    """Return the same of ``beholder score``, whose table goes to a file."""
+    words = [
+        "score",
+        *map(str, _tars(folder, number)),
+        "--scorer",
+        "brightness",
+        "--engine",
+        "ray",
+        "--workers",
+        "2",
+    ]
+    with (folder / "scores.json").open("w") as file, redirect_stdout(file):
+        assert command_line([*words, "--json"]) == 0
+    return _peak()
+
+
+def _tars(folder: Path, images: int) -> list[Path]:
+    return sorted(folder.glob("*.tar"))[: images // A_TAR]
+
+
+def _peak() -> float:
     status = Path("/proc/self/status").read_text()
     return next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmHWM"))
 
