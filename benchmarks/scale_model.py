@@ -50,7 +50,7 @@ class UnitCosts:
     """a flush of the database to disk, shared by all transactions that wait for one (processes.md)"""
     encode: float = 0.022
     """features of an image, efficientnet-lite0 at 224 pixels (engine.md)"""
-    consolidate: float = 25e-6
+    consolidate: float = 13e-6
     """consolidating and ranking one rating, of 20 million (large-studies.md)"""
     served_image: float = 60e3
     original: float = 500e3
