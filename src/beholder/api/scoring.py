@@ -38,7 +38,6 @@ class Scored(ResultTable):
     """Of the scorer."""
     scorer: str
     """Name and weights."""
-    names: tuple[str, ...]
     scores: NDArray[np.float64]  # (images,)
     meaning: Meaning | None
     """Relative to the reference set; ``None`` where none was given."""
@@ -46,6 +45,11 @@ class Scored(ResultTable):
     """On raters' choices; ``None`` where none were given."""
     broken: tuple[BrokenImage, ...]
     """What was skipped; always empty unless that was asked for."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the images, of which ``rows`` holds the only copy."""
+        return tuple(self.rows["image"])
 
     def plot(self, *, width: int = 420) -> "alt.LayerChart":
         """Return a histogram of the scores.
@@ -189,13 +193,30 @@ def score_by(
     texts = [text for picture, text in zip(pictures, prompts, strict=True) if picture.name not in skipped]
     chosen = None if choices is None else choices_of(choices, scores.names, texts)
     reference_scores = scored(reference, reference_prompts) if reference else None
+    names = _column_of_names(scores.names)
     return [
-        _scored(scorer, scores, reference_scores, chosen, companions.get(scorer.name, "")) for scorer in scorers
+        _scored(scorer, names, scores, reference_scores, chosen, companions.get(scorer.name, ""))
+        for scorer in scorers
     ]
 
 
+def _column_of_names(names: Sequence[str]) -> pl.Series:
+    """A column that the tables of all scorers share; made in parts, since texts of Python need more memory."""
+    parts = [pl.Series("image", names[start : start + PART], pl.String) for start in range(0, len(names), PART)]
+    return pl.concat(parts) if parts else pl.Series("image", [], pl.String)
+
+
+PART = 10_000
+"""Names at a time."""
+
+
 def _scored(
-    scorer: Scorer, scores: Scores, reference_scores: Scores | None, chosen: Choices | None, companion: str
+    scorer: Scorer,
+    names: pl.Series,
+    scores: Scores,
+    reference_scores: Scores | None,
+    chosen: Choices | None,
+    companion: str,
 ) -> Scored:
     values = scores.values[scorer.name]
     calibration = None if chosen is None else chosen.calibration(values)
@@ -204,7 +225,7 @@ def _scored(
         if reference_scores is None
         else meaning(values, reference_scores.values[scorer.name], scorer, calibration)
     )
-    columns: dict[str, object] = {"image": list(scores.names), scorer.name: values}
+    columns: dict[str, object] = {"image": names, scorer.name: values}
     if read is not None:
         columns["percentile"] = read.percentile
     if read is not None and read.chance is not None:
@@ -217,11 +238,10 @@ def _scored(
         title=f"scores by {scorer.name}",
         rows=frame_of(columns),
         method=scorer.identity,
-        items=len(scores.names),
+        items=len(names),
         notes=tuple(notes),
         name=scorer.name,
         scorer=scorer.identity,
-        names=tuple(scores.names),
         scores=values,
         meaning=read,
         calibration=calibration,

@@ -2,7 +2,8 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
 import click
 from rich.console import Console
@@ -24,3 +25,28 @@ def show_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 def show_json(content: object) -> None:
     """Print one JSON document."""
     click.echo(json.dumps(content, ensure_ascii=False, indent=2))
+
+
+def show_json_with_rows(content: Mapping[str, object], key: str, rows: Iterable[Mapping[str, object]]) -> None:
+    """Print one JSON document as :func:`show_json` does, whose rows are never held all at once.
+
+    Args:
+        content: The document, with an empty list in place of the rows.
+        key: Of that list.
+        rows: What is in it.
+    """
+    before, after = json.dumps({**content, key: ROWS}, ensure_ascii=False, indent=2).split(json.dumps(ROWS))
+    texts = (json.dumps(row, ensure_ascii=False, indent=2).replace("\n", INSIDE) for row in rows)
+    click.echo(f"{before}[", nl=False)
+    separator = INSIDE
+    while part := list(islice(texts, AT_A_TIME)):
+        click.echo(separator + f",{INSIDE}".join(part), nl=False)
+        separator = f",{INSIDE}"
+    click.echo(f"{'' if separator == INSIDE else OUTSIDE}]{after}")
+
+
+INSIDE, OUTSIDE = "\n    ", "\n  "
+"""Between rows, and after the last."""
+AT_A_TIME = 1_000
+ROWS = "\x00 rows \x00"
+"""Where the rows go; no text that a user gives has such characters."""

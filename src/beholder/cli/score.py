@@ -1,5 +1,6 @@
 """``beholder score``: scores of single images and their calibration, without a study."""
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import numpy as np
 
 from beholder.api.scoring import Scored, score_by
 from beholder.cli.options import background_option, engine_options, keep_option
-from beholder.cli.output import show_json, show_table
+from beholder.cli.output import show_json_with_rows, show_table
 from beholder.cli.progress import progress_bar
 from beholder.cli.prompts import read_prompts
 from beholder.cli.weights import named_weights
@@ -138,24 +139,10 @@ def score_images(
 
 def _show_json(scored: list[Scored]) -> None:
     first = scored[0]
-    rows: list[dict[str, object]] = []
-    for place, name in enumerate(first.names):
-        row: dict[str, object] = {"image": name}
-        row |= {scores.name: float(scores.scores[place]) for scores in scored}
-        if first.meaning:
-            row["meaning"] = {
-                scores.name: {
-                    "percentile": float(scores.meaning.percentile[place]),
-                    "chance": None if scores.meaning.chance is None else float(scores.meaning.chance[place]),
-                }
-                for scores in scored
-                if scores.meaning
-            }
-        rows.append(row)
     broken = [{"image": image.name, "reason": image.reason} for image in first.broken]
     content: dict[str, object] = {
         "scorers": [each.scorer for each in scored],
-        "scores": rows,
+        "scores": [],
         "skipped": broken,
         "notes": list(dict.fromkeys(note for scores in scored for note in scores.notes)),
     }
@@ -173,7 +160,24 @@ def _show_json(scored: list[Scored]) -> None:
         content["calibration"] = {
             scores.name: _calibration(scores.calibration) for scores in scored if scores.calibration
         }
-    show_json(content)
+    show_json_with_rows(content, "scores", _rows(scored))
+
+
+def _rows(scored: list[Scored]) -> Iterator[dict[str, object]]:
+    """Yield the scores of one image after the other."""
+    for place, name in enumerate(scored[0].rows["image"]):
+        row: dict[str, object] = {"image": name}
+        row |= {scores.name: float(scores.scores[place]) for scores in scored}
+        if scored[0].meaning:
+            row["meaning"] = {
+                scores.name: {
+                    "percentile": float(scores.meaning.percentile[place]),
+                    "chance": None if scores.meaning.chance is None else float(scores.meaning.chance[place]),
+                }
+                for scores in scored
+                if scores.meaning
+            }
+        yield row
 
 
 def _calibration(calibration: Calibration) -> dict[str, object]:
