@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol, TypeVar
 
+from threadpoolctl import threadpool_limits
+
 Part = TypeVar("Part")
 Answer = TypeVar("Answer")
 
@@ -13,3 +15,25 @@ class Map(Protocol):
     def __call__(self, function: Callable[[Part], Answer], parts: Iterable[Part], /) -> Iterator[Answer]:
         """Yield the answers in the order of the parts."""
         ...
+
+
+def in_turn(function: Callable[[Part], Answer], parts: Iterable[Part], /) -> Iterator[Answer]:
+    """Apply a function in this process as workers with one core each do: to the byte.
+
+    The last digits of a product of matrices depend on the number of threads that it is divided among.
+
+    Args:
+        function: What is applied.
+        parts: What it is applied to, one after the other.
+
+    Yields:
+        The answers in the order of the parts.
+
+    Example:
+        >>> list(in_turn(len, ["a", "bc"]))
+        [1, 2]
+    """
+    for part in parts:
+        with threadpool_limits(1, user_api="blas"):
+            answer = function(part)
+        yield answer

@@ -15,7 +15,7 @@ from beholder.distances.shards.frechet import frechet_infinity_of_shards, freche
 from beholder.distances.shards.kernel import kernel_of_shards
 from beholder.distances.shards.neighbours import neighbours_of_shards
 from beholder.distances.shards.shard import Shard
-from beholder.stats.each import Map
+from beholder.stats.each import Map, in_turn
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class ShardedSets:
 
     real: Sequence[Shard]
     generated: Sequence[Shard]
-    each: Map = map
+    each: Map = in_turn
     seed: int = 0
     level: float = 0.95
 

@@ -38,11 +38,11 @@ from beholder.distances.result import JACKKNIFE, Distance, normal_quantile, stan
 from beholder.distances.shards.moments import SetMoments, merge, shard_moments, shard_triangle, triangle_of
 from beholder.distances.shards.shard import Joined, Shard, joined, sizes_of
 from beholder.errors import StatisticsError
-from beholder.stats.each import Map
+from beholder.stats.each import Map, in_turn
 
 
 def frechet_of_shards(
-    real: Sequence[Shard], generated: Sequence[Shard], *, level: float = 0.95, each: Map = map
+    real: Sequence[Shard], generated: Sequence[Shard], *, level: float = 0.95, each: Map = in_turn
 ) -> Distance:
     """Return what :func:`beholder.distances.frechet.frechet` returns of the sets, with no set in memory.
 
@@ -98,7 +98,7 @@ def frechet_infinity_of_shards(
     rng: np.random.Generator,
     points: int = POINTS,
     level: float = 0.95,
-    each: Map = map,
+    each: Map = in_turn,
 ) -> Distance:
     """Return what :func:`beholder.distances.frechet_infinity.frechet_infinity` returns, from the same subsets."""
     z = normal_quantile(level)

@@ -15,14 +15,14 @@ from beholder.distances.mmd import mmd_of_sums
 from beholder.distances.result import Distance, normal_quantile
 from beholder.distances.shards.shard import Shard, sizes_of
 from beholder.errors import StatisticsError
-from beholder.stats.each import Map
+from beholder.stats.each import Map, in_turn
 
 Pair = tuple[Shard, Shard, int, int]
 """Two shards, and their numbers."""
 
 
 def kernel_of_shards(
-    real: Sequence[Shard], generated: Sequence[Shard], *, level: float = 0.95, each: Map = map
+    real: Sequence[Shard], generated: Sequence[Shard], *, level: float = 0.95, each: Map = in_turn
 ) -> Distance:
     """Return what :func:`beholder.distances.kernel.kernel_distance` returns of the sets."""
     z = normal_quantile(level)
@@ -61,7 +61,7 @@ def kernel_subsets_of_shards(
     subsets: int = 100,
     size: int = 1000,
     level: float = 0.95,
-    each: Map = map,
+    each: Map = in_turn,
 ) -> Distance:
     """Return what :func:`beholder.distances.kernel.kernel_subsets` returns, from the same subsets.
 

@@ -14,14 +14,14 @@ from beholder.distances.neighbours import NEIGHBOURS, Met, Neighbours, meet
 from beholder.distances.screening import SPARE, Nearest, even_blocks, make_screen, neighbour_distances, settle
 from beholder.distances.shards.shard import Shard, sizes_of
 from beholder.errors import StatisticsError
-from beholder.stats.each import Map
+from beholder.stats.each import Map, in_turn
 
 Distances = NDArray[np.float64]
 """Squared distances to the k nearest so far, ascending (images, k); infinite where there are fewer."""
 
 
 def neighbours_of_shards(
-    real: Sequence[Shard], generated: Sequence[Shard], *, k: int = NEIGHBOURS, each: Map = map
+    real: Sequence[Shard], generated: Sequence[Shard], *, k: int = NEIGHBOURS, each: Map = in_turn
 ) -> Neighbours:
     """Return what :func:`beholder.distances.neighbours.neighbours` returns of the sets."""
     sizes = [sizes_of(shards, each) for shards in (real, generated)]
