@@ -40,12 +40,12 @@ def stop(done: int, _: int) -> None:
 
 
 def test_a_model_is_measured_fitted_and_the_same_after_an_interruption(rated_study: Path) -> None:
-    whole = loaded(run(rated_study, recipe()).folder)
+    uninterrupted = loaded(run(rated_study, recipe()).folder)
     predictions = Store(rated_study).read("predictions").sort("image", "aspect")
     assert set(predictions["aspect"]) == {"alignment", "quality"}
-    weights = whole.module.state_dict()
+    weights = uninterrupted.module.state_dict()
     assert weights["tuned.0.standardise.mean"].abs().max() > 0, "not measured before the first step"
-    assert whole.config[SUPPORT] == IMAGES, "the Gaussian process was not fitted after the last"
+    assert uninterrupted.config[SUPPORT] == IMAGES, "the Gaussian process was not fitted after the last"
     assert not any(name.startswith("averaged") for name in weights)
 
     with pytest.raises(KeyboardInterrupt):

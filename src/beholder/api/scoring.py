@@ -201,7 +201,7 @@ def score_by(
 
 
 def _column_of_names(names: Sequence[str]) -> pl.Series:
-    """A column that the tables of all scorers share; made in parts, since texts of Python need more memory."""
+    """A column that the tables of all scorers share; built in parts, since texts of Python need more memory."""
     parts = [pl.Series("image", names[start : start + PART], pl.String) for start in range(0, len(names), PART)]
     return pl.concat(parts) if parts else pl.Series("image", [], pl.String)
 

@@ -53,9 +53,9 @@ def test_two_processes_redirect_to_images_are_counted_together_and_drain(
             fetched = [_fetch_image(address) for _ in range(ENTRIES)]
             counted = numbers(f"http://{metrics}/metrics")
             process.send_signal(signal.SIGTERM)
-            asked = time.monotonic()
+            signalled = time.monotonic()
             while httpx.get(f"{address}/api/ready").status_code == 200:
-                assert time.monotonic() < asked + 1.5
+                assert time.monotonic() < signalled + 1.5
             drained = {httpx.get(f"{address}/api/ready").status_code for _ in range(8)}  # by either process
             process.communicate(timeout=120)
     assert fetched == [MEDIA_TYPE] * ENTRIES

@@ -33,7 +33,7 @@ from beholder.study.question import Design
 
 SIZES = {"desk": (1280, 800), "phone": (390, 844)}
 WIDE = "document.documentElement.scrollWidth > window.innerWidth"
-# in one call: fields of a page that is drawn anew between two have lost their labels
+# in one call: fields that are re-rendered between two calls have lost their labels
 UNNAMED = """() => [...document.querySelectorAll("input, select, textarea")]
   .filter((field) => !field.labels?.length && !field.getAttribute("aria-label"))
   .map((field) => field.outerHTML)"""
