@@ -4,6 +4,8 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
+from beholder.stats.each import in_turn
+
 Part = TypeVar("Part")
 Answer = TypeVar("Answer")
 
@@ -24,6 +26,6 @@ class PicklingEngine:
         for part in parts:
             if self._most is not None and self.done >= self._most:
                 raise KeyboardInterrupt
-            answer = pickle.loads(sent)(pickle.loads(pickle.dumps(part)))
+            (answer,) = in_turn(pickle.loads(sent), [pickle.loads(pickle.dumps(part))])
             self.done += 1
             yield pickle.loads(pickle.dumps(answer))

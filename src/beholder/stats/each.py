@@ -1,12 +1,17 @@
 """How work on many parts is done: in this process, or by several."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from typing import Protocol, TypeVar
 
 from threadpoolctl import threadpool_limits
 
 Part = TypeVar("Part")
 Answer = TypeVar("Answer")
+
+MOST_THREADS = 8  # as many answers are held at once
 
 
 class Map(Protocol):
@@ -37,3 +42,26 @@ def in_turn(function: Callable[[Part], Answer], parts: Iterable[Part], /) -> Ite
         with threadpool_limits(1, user_api="blas"):
             answer = function(part)
         yield answer
+
+
+def in_threads(function: Callable[[Part], Answer], parts: Iterable[Part], /) -> Iterator[Answer]:
+    """Apply a function to several parts at a time, each on one core, with the bytes of :func:`in_turn`.
+
+    Args:
+        function: What is applied.
+        parts: What it is applied to.
+
+    Yields:
+        The answers in the order of the parts.
+
+    Example:
+        >>> list(in_threads(len, ["a", "bc"]))
+        [1, 2]
+    """
+    workers = min(os.cpu_count() or 1, MOST_THREADS)
+    left = iter(parts)
+    with ThreadPoolExecutor(workers) as pool:
+        while together := list(islice(left, workers)):
+            with threadpool_limits(1, user_api="blas"):
+                answers = list(pool.map(function, together))
+            yield from answers

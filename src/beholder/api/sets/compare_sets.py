@@ -10,12 +10,13 @@ from beholder.distances.aliases import NamedDistances, resolve_distances
 from beholder.distances.catalogue import DISTANCES, Direction, Sets, compute_distances
 from beholder.distances.cautions import cautions
 from beholder.distances.result import Distance
-from beholder.distances.shards.catalogue import IN_SHARDS, ShardedSets
+from beholder.distances.shards.catalogue import IN_SHARDS, ROUNDED_BY_SHARD, ShardedSets
 from beholder.engines.engine import Engine
 from beholder.errors import ImageError, UserError
 from beholder.images.background import DEFAULT_BACKGROUND, checked_background
 from beholder.images.sources import ImageSource
 from beholder.measure.settings import OFFLINE
+from beholder.stats.each import in_threads
 
 USUAL: tuple[str, ...] = ("frechet", "kernel", "precision", "recall", "density", "coverage")
 """What is computed where no metric is named."""
@@ -152,13 +153,22 @@ class _Compared:
 
 
 def _distances(names: Sequence[str], compared: _Compared, engine: Engine | None) -> list[Distance]:
-    """Return the distances in order; vectors are loaded for those only that an engine does not compute."""
-    in_shards = [] if engine is None else [name for name in names if name in IN_SHARDS]
+    """Return the distances in order; vectors are loaded for those only that an engine does not compute.
+
+    Some are computed from shards without an engine, too: their last digits depend on how sums are divided, and the
+    same images shall have the same figure.
+    """
+    in_shards = [name for name in names if name in (ROUNDED_BY_SHARD if engine is None else IN_SHARDS)]
     others = [name for name in names if name not in in_shards]
     computed: dict[str, Distance] = {}
-    if engine is not None and in_shards:
-        real, generated = compared.real.shards, compared.generated.shards
-        sharded = ShardedSets(real, generated, each=engine.map, seed=compared.seed, level=compared.level)
+    if in_shards:
+        sharded = ShardedSets(
+            compared.real.shards,
+            compared.generated.shards,
+            each=in_threads if engine is None else engine.map,
+            seed=compared.seed,
+            level=compared.level,
+        )
         computed |= {name: IN_SHARDS[name](sharded) for name in in_shards}
     if others:
         sets = Sets(

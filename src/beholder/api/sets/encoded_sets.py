@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from beholder.distances.shards.shard import FileRows, rows_of_file
+from beholder.distances.shards.shard import Shard, rows_in_memory, rows_of_file
 from beholder.engines.engine import Engine
 from beholder.images.lazy import Mapped
 from beholder.images.sources import ImageSource
@@ -25,7 +25,7 @@ Report: TypeAlias = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""
 
 ROWS_OF_A_SHARD = 4096
-"""Images of a shard of a file of features: two blocks of those in which all pairs of images are compared."""
+"""Images of a shard of a set's features: two blocks of those in which all pairs of images are compared."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +50,10 @@ class EncodedSet:
         return take_rows(self.file, self.rows, self.dims)
 
     @property
-    def shards(self) -> list[FileRows]:
-        """The set as rows of its file."""
+    def shards(self) -> Sequence[Shard]:
+        """The set in shards of :data:`ROWS_OF_A_SHARD` images, wherever its vectors are."""
+        if self.held is not None:
+            return rows_in_memory(self.held, ROWS_OF_A_SHARD)
         assert self.file is not None
         return rows_of_file(self.file, self.rows, self.dims, ROWS_OF_A_SHARD)
 

@@ -52,3 +52,6 @@ IN_SHARDS: dict[str, Callable[[ShardedSets], Distance]] = {
     "authenticity": lambda s: authenticity(s.neighbours, level=s.level),
 }
 """The distances by name; all others need the features of a set at once."""
+
+ROUNDED_BY_SHARD: tuple[str, ...] = ("frechet", "frechet_infinity", "kernel")
+"""Those whose last digits depend on the shards; the others count images, and equal those of the sets at once."""

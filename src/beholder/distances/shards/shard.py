@@ -112,6 +112,17 @@ def rows_of_file(path: Path, rows: NDArray[np.intp], dims: int, size: int) -> li
     return [FileRows(path, _range_if_consecutive(rows[start : start + size]), dims) for start in starts]
 
 
+def rows_in_memory(features: Features, size: int) -> list[Held]:
+    """Return shards of ``size`` images each, which are these features in their order.
+
+    Example:
+        >>> [shard.shape for shard in rows_in_memory(np.zeros((5, 8)), size=3)]
+        [(3, 8), (2, 8)]
+    """
+    starts = range(0, max(len(features), 1), size)
+    return [Held(features[start : start + size]) for start in starts]
+
+
 def joined(shards: Sequence[Shard], sizes: Sequence[int], least: int) -> list[Joined]:
     """Return the shards in order as fewer of them, each of at least ``least`` images but for the last.
 
