@@ -54,8 +54,8 @@ def main() -> None:
             memory(Path(folder))
         case ["driver", folder, number]:
             print(driver_memory(Path(folder), int(number)))
-        case ["command", folder, number]:
-            print(command_memory(Path(folder), int(number)))
+        case [("command" | "table") as name, folder, number]:
+            print(command_memory(Path(folder), int(number), ["--json"] if name == "command" else []))
         case [("equal" | "throughput" | "overhead" | "kills") as name, folder]:
             actions = {"equal": equal_bytes, "throughput": throughput, "overhead": overhead, "kills": kills}
             actions[name](find_images(folder))
@@ -222,7 +222,7 @@ def memory(folder: Path) -> None:
                     member.size = file.tell()
                     file.seek(0)
                     archive.addfile(member, file)
-    for name in ("driver", "command"):
+    for name in ("driver", "command", "table"):
         peaks = []
         for number in MEMORY_SIZES:
             command = [sys.executable, __file__, name, str(folder), str(number)]
@@ -241,8 +241,8 @@ def driver_memory(folder: Path, number: int) -> float:
     return _peak()
 
 
-def command_memory(folder: Path, number: int) -> float:
-    """Return the same of ``beholder score``, whose table goes to a file."""
+def command_memory(folder: Path, number: int, options: list[str]) -> float:
+    """Return the same of ``beholder score``, whose output goes to a file."""
     words = [
         "score",
         *map(str, _tars(folder, number)),
@@ -253,8 +253,8 @@ def command_memory(folder: Path, number: int) -> float:
         "--workers",
         "2",
     ]
-    with (folder / "scores.json").open("w") as file, redirect_stdout(file):
-        assert command_line([*words, "--json"]) == 0
+    with (folder / "scores.out").open("w") as file, redirect_stdout(file):
+        assert command_line([*words, *options]) == 0
     return _peak()
 
 

@@ -30,6 +30,27 @@ if TYPE_CHECKING:
     import altair as alt
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ImageScores:
+    """Scores of images by one scorer, with what they mean: for an image no more is held than its figures."""
+
+    name: str
+    """Of the scorer."""
+    scorer: str
+    """Name and weights."""
+    names: Sequence[str]
+    """Of the images."""
+    scores: NDArray[np.float64]  # (images,)
+    meaning: Meaning | None
+    """Relative to the reference set; ``None`` where there is none."""
+    calibration: Calibration | None
+    """On raters' choices; ``None`` where there are none."""
+    broken: tuple[BrokenImage, ...]
+    """What was skipped."""
+    notes: tuple[str, ...]
+    """What a reader must know."""
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Scored(ResultTable):
     """Scores of images by one scorer, in the order of the names, with their calibration: one row per image."""
@@ -129,7 +150,7 @@ def score(
         )
     if isinstance(scorer, str) and "prompt" in recipe_of(scorer).needs and None in (*texts, *reference_texts):
         raise UserError(f"scorer '{scorer}' needs prompts: one for all images, or one for each")
-    return score_by(
+    (scored,) = score_by(
         [loaded],
         pictures,
         texts,
@@ -140,7 +161,8 @@ def score(
         skip_broken=skip_broken,
         workers=workers,
         progress=progress,
-    )[0]
+    )
+    return _table(scored)
 
 
 def score_by(
@@ -158,7 +180,7 @@ def score_by(
     engine: Engine | None = None,
     judges: Judges | None = None,
     keep: Path | None = None,
-) -> list[Scored]:
+) -> list[ImageScores]:
     """Score images by several scorers, in their order: each image is decoded once for all of them.
 
     With an ``engine``, its workers score the images in shards; ``judges`` then name the same scorers, and scores
@@ -189,35 +211,21 @@ def score_by(
         )
 
     scores = scored(pictures, prompts)
-    skipped = {broken.name for broken in scores.broken}
-    texts = [text for picture, text in zip(pictures, prompts, strict=True) if picture.name not in skipped]
-    chosen = None if choices is None else choices_of(choices, scores.names, texts)
+    chosen = None
+    if choices is not None:
+        skipped = {broken.name for broken in scores.broken}
+        texts = [text for picture, text in zip(pictures, prompts, strict=True) if picture.name not in skipped]
+        chosen = choices_of(choices, scores.names, texts)
     reference_scores = scored(reference, reference_prompts) if reference else None
-    names = _column_of_names(scores.names)
     return [
-        _scored(scorer, names, scores, reference_scores, chosen, companions.get(scorer.name, ""))
+        _image_scores(scorer, scores, reference_scores, chosen, companions.get(scorer.name, ""))
         for scorer in scorers
     ]
 
 
-def _column_of_names(names: Sequence[str]) -> pl.Series:
-    """A column that the tables of all scorers share; built in parts, since texts of Python need more memory."""
-    parts = [pl.Series("image", names[start : start + PART], pl.String) for start in range(0, len(names), PART)]
-    return pl.concat(parts) if parts else pl.Series("image", [], pl.String)
-
-
-PART = 10_000
-"""Names at a time."""
-
-
-def _scored(
-    scorer: Scorer,
-    names: pl.Series,
-    scores: Scores,
-    reference_scores: Scores | None,
-    chosen: Choices | None,
-    companion: str,
-) -> Scored:
+def _image_scores(
+    scorer: Scorer, scores: Scores, reference_scores: Scores | None, chosen: Choices | None, companion: str
+) -> ImageScores:
     values = scores.values[scorer.name]
     calibration = None if chosen is None else chosen.calibration(values)
     read = (
@@ -225,28 +233,52 @@ def _scored(
         if reference_scores is None
         else meaning(values, reference_scores.values[scorer.name], scorer, calibration)
     )
-    columns: dict[str, object] = {"image": names, scorer.name: values}
-    if read is not None:
-        columns["percentile"] = read.percentile
-    if read is not None and read.chance is not None:
-        columns["preferred"] = read.chance
     notes = [f"{len(scores.broken)} broken images were skipped"] if scores.broken else []
     notes += [scorer.remark] if scorer.remark else []
     unlike = shift_remark(scorer.name, scores.values[companion].tolist()) if companion else None
     notes += [unlike] if unlike else []
-    return Scored(
-        title=f"scores by {scorer.name}",
-        rows=frame_of(columns),
-        method=scorer.identity,
-        items=len(names),
-        notes=tuple(notes),
+    return ImageScores(
         name=scorer.name,
         scorer=scorer.identity,
+        names=scores.names,
         scores=values,
         meaning=read,
         calibration=calibration,
         broken=scores.broken,
+        notes=tuple(notes),
     )
+
+
+def _table(scored: ImageScores) -> Scored:
+    read = scored.meaning
+    columns: dict[str, object] = {"image": _column_of_names(scored.names), scored.name: scored.scores}
+    if read is not None:
+        columns["percentile"] = read.percentile
+    if read is not None and read.chance is not None:
+        columns["preferred"] = read.chance
+    return Scored(
+        title=f"scores by {scored.name}",
+        rows=frame_of(columns),
+        method=scored.scorer,
+        items=len(scored.names),
+        notes=scored.notes,
+        name=scored.name,
+        scorer=scored.scorer,
+        scores=scored.scores,
+        meaning=read,
+        calibration=scored.calibration,
+        broken=scored.broken,
+    )
+
+
+def _column_of_names(names: Sequence[str]) -> pl.Series:
+    """The names as a column; built in parts, since texts of Python need more memory."""
+    parts = [pl.Series("image", names[start : start + PART], pl.String) for start in range(0, len(names), PART)]
+    return pl.concat(parts) if parts else pl.Series("image", [], pl.String)
+
+
+PART = 10_000
+"""Names at a time."""
 
 
 def load_scorer(

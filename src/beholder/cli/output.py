@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 import click
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 
@@ -14,12 +15,39 @@ WIDE = 160
 
 
 def show_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table without lines; long cells are folded to the width of the terminal."""
-    table = Table(*heads, box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    """Print a table without lines; long cells are folded to the width of the terminal.
+
+    A long one is printed in parts with columns of equal widths, so that rows may be built as they are looked at.
+    """
+    width = None if sys.stdout.isatty() else WIDE
+    console = Console(width=width, markup=False, highlight=False, emoji=False)
+    if len(rows) <= A_PART:
+        console.print(_table(heads, rows))
+        return
+    widths = [max(map(cell_len, head.splitlines())) for head in heads]
+    for row in rows:
+        widths = list(map(max, widths, map(cell_len, row)))
+    for start in range(0, len(rows), A_PART):
+        part = _table(heads, rows[start : start + A_PART])
+        part.show_header = start == 0
+        if sum(widths) + GAP * len(widths) <= console.width:
+            for column, cells in zip(part.columns, widths, strict=True):
+                column.min_width = cells
+        console.print(part)
+
+
+A_PART = 1_000
+"""Rows that are laid out at a time."""
+GAP = 2
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
+    for head in heads:
+        table.add_column(head, overflow="fold")
     for row in rows:
         table.add_row(*row)
-    width = None if sys.stdout.isatty() else WIDE
-    Console(width=width, markup=False, highlight=False, emoji=False).print(table)
+    return table
 
 
 def show_json(content: object) -> None:

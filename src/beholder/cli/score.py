@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import click
 import numpy as np
 
-from beholder.api.scoring import Scored, score_by
+from beholder.api.scoring import ImageScores, score_by
 from beholder.cli.options import background_option, engine_options, keep_option
 from beholder.cli.output import show_json_with_rows, show_table
 from beholder.cli.progress import progress_bar
@@ -15,6 +16,7 @@ from beholder.cli.prompts import read_prompts
 from beholder.cli.weights import named_weights
 from beholder.engines.engine import open_engine
 from beholder.errors import UserError
+from beholder.images.lazy import Mapped
 from beholder.images.sources import captions, find_images
 from beholder.measure.meaning import Meaning, read_choices
 from beholder.scorers.aliases import resolve_scorers
@@ -137,7 +139,7 @@ def score_images(
     show(scored)
 
 
-def _show_json(scored: list[Scored]) -> None:
+def _show_json(scored: list[ImageScores]) -> None:
     first = scored[0]
     broken = [{"image": image.name, "reason": image.reason} for image in first.broken]
     content: dict[str, object] = {
@@ -163,9 +165,9 @@ def _show_json(scored: list[Scored]) -> None:
     show_json_with_rows(content, "scores", _rows(scored))
 
 
-def _rows(scored: list[Scored]) -> Iterator[dict[str, object]]:
+def _rows(scored: list[ImageScores]) -> Iterator[dict[str, object]]:
     """Yield the scores of one image after the other."""
-    for place, name in enumerate(scored[0].rows["image"]):
+    for place, name in enumerate(scored[0].names):
         row: dict[str, object] = {"image": name}
         row |= {scores.name: float(scores.scores[place]) for scores in scored}
         if scored[0].meaning:
@@ -202,18 +204,15 @@ def _calibration(calibration: Calibration) -> dict[str, object]:
     }
 
 
-def _show(scored: list[Scored]) -> None:
-    heads, columns = ["image"], [list(scored[0].names)]
+def _show(scored: list[ImageScores]) -> None:
+    heads = ["image"]
     for scores in scored:
         heads.append(scores.name)
-        columns.append([f"{value:.4g}" for value in scores.scores])
         if scores.meaning:
             heads.append("percentile")
-            columns.append([f"{value:.0f}" for value in scores.meaning.percentile])
         if scores.meaning and scores.meaning.chance is not None:
             heads.append("preferred")
-            columns.append([f"{value:.0%}" for value in scores.meaning.chance])
-    show_table(heads, list(zip(*columns, strict=True)))
+    show_table(heads, Mapped(partial(_cells, scored), range(len(scored[0].names))))
     for scores in scored:
         if scores.meaning:
             click.echo(_describe_meaning(scores.name, scores.meaning), err=True)
@@ -222,6 +221,18 @@ def _show(scored: list[Scored]) -> None:
             click.echo(_describe_calibration(scores.name, scores.calibration), err=True)
     for note in dict.fromkeys(note for scores in scored for note in scores.notes):
         click.echo(note, err=True)
+
+
+def _cells(scored: list[ImageScores], place: int) -> list[str]:
+    """Return the row of one image."""
+    cells = [scored[0].names[place]]
+    for scores in scored:
+        cells.append(f"{scores.scores[place]:.4g}")
+        if scores.meaning:
+            cells.append(f"{scores.meaning.percentile[place]:.0f}")
+        if scores.meaning and scores.meaning.chance is not None:
+            cells.append(f"{scores.meaning.chance[place]:.0%}")
+    return cells
 
 
 def _describe_meaning(name: str, meaning: Meaning) -> str:

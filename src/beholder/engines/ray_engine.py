@@ -23,6 +23,12 @@ Answer = TypeVar("Answer")
 AHEAD = 2
 """Parts per worker that are handed out before their answers are taken."""
 
+OWN_CLUSTER: dict[str, Any] = {
+    "include_dashboard": False,
+    "_system_config": {"task_events_report_interval_ms": 0},
+}
+"""Nobody looks at a cluster that ends with its driver: a record of every task would be held for nothing."""
+
 Submit = Callable[[Any, Any], Any]
 """Hands a function, by its reference, and a part to a worker, and returns the reference of the answer."""
 
@@ -58,7 +64,7 @@ def open_ray(*, address: str | None, workers: int | None, gpus: float | None = N
     if gpus is not None and (gpus <= 0 or (gpus > 1 and gpus != int(gpus))):
         raise UserError(f"a worker has a whole number of GPUs, or a part of one; found {gpus:g}")
     count = workers or os.cpu_count() or 1
-    here: dict[str, Any] = {"num_cpus": count, "include_dashboard": False} if address is None else {}
+    here: dict[str, Any] = {"num_cpus": count, **OWN_CLUSTER} if address is None else {}
     settings: dict[str, Any] = {"address": address or "local", "log_to_driver": False, **here}
     with spoken_on_stderr(partial(ray.init, logging_level=logging.ERROR, **settings), ray.shutdown):
         if gpus is not None:

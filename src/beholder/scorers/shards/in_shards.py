@@ -61,17 +61,21 @@ def score_in_shards(
     """
     columns = {PROMPTED: np.empty(len(sources), np.bool_)}
     values = {name: np.empty(len(sources), np.float64) for name in judges.scorers}
-    places, done, broken = array("Q"), 0, list[BrokenImage]()
+    lacking, done, broken = array("Q"), 0, list[BrokenImage]()
     answers = answers_of(engine, sources, prompts, judges, folder=folder, progress=progress)
     for number, (shard, answer) in enumerate(answers):
         here = slice(done, done + len(answer[PROMPTED]))
         for name, column in (columns | values).items():
             column[here] = answer[name]  # a copy: the arrays of an answer hold on to all of it
-        places.extend(number * SHARD + place for place in _places(shard, answer[NAMES].tolist()))
+        lacking.extend(number * SHARD + place for place in _lacking(shard, answer[NAMES].tolist()))
         broken += broken_in(answer)
         done = here.stop
     if broken and not skip_broken:
         raise ImageError("images", [f"{image.name}: {image.reason}" for image in broken])
+    places: Sequence[int] = range(len(sources))
+    if lacking:
+        absent = set(lacking)
+        places = array("Q", (place for place in places if place not in absent))
     return Scores(
         Mapped(lambda place: sources[place].name, places),
         {name: column[:done] for name, column in values.items()},
@@ -80,11 +84,15 @@ def score_in_shards(
     )
 
 
-def _places(shard: Shard, names: Sequence[str]) -> Iterator[int]:
-    """Yield the places in the shard of those of its images that have these names, which are in its order."""
-    rest = enumerate(source.name for source in shard.sources)
-    for name in names:
-        yield next(place for place, own in rest if own == name)
+def _lacking(shard: Shard, names: Sequence[str]) -> Iterator[int]:
+    """Yield the places in the shard of its images that are not among these names, which are in its order."""
+    rest = iter(names)
+    expected = next(rest, None)
+    for place, source in enumerate(shard.sources):
+        if source.name == expected:
+            expected = next(rest, None)
+        else:
+            yield place
 
 
 NAMES, PROMPTED, BROKEN, REASONS = "names of images", "has a prompt", "broken", "reasons"
