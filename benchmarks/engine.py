@@ -1,13 +1,15 @@
 """The Ray engine against one process: equal bytes, throughput, overhead, killed workers, memory of the driver.
 
 python benchmarks/engine.py prepare IMAGES FOLDER    # 5,000 pictures: those in IMAGES, then CIFAR-10's test images
-python benchmarks/engine.py equal FOLDER             # scores, features and FD by Ray and by one process
+python benchmarks/engine.py equal FOLDER             # scores and features by Ray and by one process
+python benchmarks/engine.py commands FOLDER          # what beholder distance prints with Ray and without
 python benchmarks/engine.py throughput FOLDER        # one process, one worker, two workers; needs two idle cores
 python benchmarks/engine.py overhead FOLDER          # one process and one worker with all of Ray on the same core
 python benchmarks/engine.py kills FOLDER             # ten workers are killed at random moments
 python benchmarks/engine.py memory FOLDER            # peak memory of the driver at 5,000 and 200,000 tiny images
 """
 
+import json
 import os
 import random
 import signal
@@ -20,7 +22,7 @@ import time
 from collections.abc import Sequence
 from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
-from io import BytesIO
+from io import BytesIO, StringIO
 from pathlib import Path
 
 import numpy as np
@@ -29,12 +31,12 @@ from cifar_images import load
 from PIL import Image
 
 from beholder.cli.main import main as command_line
-from beholder.distances.frechet import frechet
+from beholder.distances.catalogue import Sets, compute_distances
 from beholder.distances.shards.encode import encode_in_shards
-from beholder.distances.shards.frechet import frechet_of_shards
 from beholder.engines.engine import LocalEngine, open_engine
 from beholder.images.sources import ImageSource, find_images
 from beholder.models.encoders.catalogue import load_encoder
+from beholder.models.encoders.encode import encode
 from beholder.models.encoders.named import NamedEncoder, load_once
 from beholder.scorers.catalogue import load_scorer
 from beholder.scorers.score import score
@@ -43,6 +45,8 @@ from beholder.scorers.shards.in_shards import SHARD, Judges, score_in_shards
 PICTURES, KILLS = 5_000, 10
 
 SCORERS, ENCODER = ("sharpness", "colourfulness"), "efficientnet-lite0"
+METRICS = ("frechet", "frechet_infinity", "kernel", "precision", "recall", "density", "coverage")
+HALF = 19  # shards of the first of two sets
 MEMORY_SIZES, A_TAR = (5_000, 200_000), 5_000
 
 
@@ -56,6 +60,8 @@ def main() -> None:
             print(driver_memory(Path(folder), int(number)))
         case [("command" | "table") as name, folder, number]:
             print(command_memory(Path(folder), int(number), ["--json"] if name == "command" else []))
+        case ["commands", folder]:
+            equal_commands(Path(folder).resolve())
         case [("equal" | "throughput" | "overhead" | "kills") as name, folder]:
             actions = {"equal": equal_bytes, "throughput": throughput, "overhead": overhead, "kills": kills}
             actions[name](find_images(folder))
@@ -85,17 +91,36 @@ def equal_bytes(images: Sequence[ImageSource]) -> None:
         scores = score_in_shards(engine, images, prompts, Judges(scorers=SCORERS))
         encoded = encode_in_shards(engine, images, NamedEncoder(ENCODER), Path(room))
         sharded = np.concatenate([shard() for shard in encoded.shards])
-        half = len(encoded.shards) // 2
-        by_ray = frechet_of_shards(encoded.shards[:half], encoded.shards[half:], each=engine.map)
-        here = frechet_of_shards(encoded.shards[:half], encoded.shards[half:])
     same = all(scores.values[name].tobytes() == direct.values[name].tobytes() for name in SCORERS)
     print(f"{len(images):,} images: scores equal to the byte: {same}")
     differing = (sharded != vectors).any(axis=1).sum()
     largest = np.abs(sharded - vectors).max()
     print(f"features equal to the byte: {differing == 0} ({differing} images differ, by at most {largest:.2g})")
-    whole = frechet(vectors[: half * SHARD], vectors[half * SHARD :])
-    print(f"FD by Ray equal to the byte to that of the shards in one process: {by_ray == here}")
-    print(f"FD of shards {here.value!r}, of the sets {whole.value!r}")
+
+
+def equal_commands(folder: Path) -> None:
+    """Compare what ``beholder distance`` prints of the first images and the others, and the sets at once."""
+    metrics = [word for name in METRICS for word in ("--metric", name)]
+    with tempfile.TemporaryDirectory() as room:
+        sets = [Path(room) / name for name in ("first", "others")]
+        images = sorted(folder.iterdir())
+        for half, files in zip(sets, (images[: HALF * SHARD], images[HALF * SHARD :]), strict=True):
+            half.mkdir()
+            for file in files:
+                (half / file.name).symlink_to(file)
+        printed = []
+        for name in ("local", "ray"):
+            file = StringIO()
+            options = ["--encoder", ENCODER, "--features", f"{room}/{name}", "--engine", name, "--json"]
+            with redirect_stdout(file):
+                assert command_line(["distance", *map(str, sets), *metrics, *options]) == 0
+            printed.append(file.getvalue())
+        figures = {row["name"]: row["value"] for row in json.loads(printed[0])}
+        vectors = [encode(find_images(half), load_encoder(ENCODER), folder=Path(room) / "local") for half in sets]
+        at_once = compute_distances(METRICS, Sets(*(np.asarray(each.vectors) for each in vectors)))
+    print(f"by Ray and in one process the same is printed, to the byte: {printed[0] == printed[1]}")
+    for name, figure in figures.items():
+        print(f"{name}: {figure!r}, of the sets at once {at_once[name].value!r}")
 
 
 @dataclass(frozen=True, slots=True)
