@@ -61,7 +61,7 @@ def test_every_protocol_has_its_first_command() -> None:
     ("words", "listed"),
     [
         ("fifteen [distances]", DISTANCES),
-        ("23 [encoders]", ENCODERS),
+        ("24 [encoders]", ENCODERS),
         ("eleven export formats", WRITABLE),
         ("| exports | 11 formats |", WRITABLE),
         ("| kinds of questions | 10, for images |", KINDS),

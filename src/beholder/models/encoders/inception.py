@@ -5,6 +5,8 @@ pixels that are there; the last block pools by maximum; images come in by Tensor
 of the tensors are those under which the converted weights are published with pytorch-fid and torch-fidelity.
 """
 
+from collections.abc import Iterator
+
 import torch
 from torch import nn
 from torch.nn import functional
@@ -12,6 +14,7 @@ from torch.nn import functional
 from beholder.models.encoders.encoder import Encoder
 from beholder.models.encoders.inception_weights import FID_CLASSES, find_fid_weights, read_fid_weights
 from beholder.models.encoders.preprocessing import Preprocessing
+from beholder.models.encoders.stage_features import moments
 from beholder.models.encoders.torch_network import as_network, share_cores
 from beholder.models.weights.files import fit_state, hash_files
 
@@ -20,10 +23,13 @@ PREPROCESSING = {
     "fid": Preprocessing("exact", 299, "tf1", scale=1.0, mean=CENTRED, std=CENTRED),
     "clean": Preprocessing("exact", 299, "bicubic", scale=1.0, mean=CENTRED, std=CENTRED, rounded=False),
     "logits": Preprocessing("exact", 299, "tf1", scale=1.0, mean=CENTRED, std=CENTRED),
+    "stages": Preprocessing("shortest", 512, "bicubic", 512, scale=1.0, mean=CENTRED, std=CENTRED),
 }
-"""Variant -> resize: as in the publication, or antialiased as in clean-fid."""
+"""Variant -> resize: as in the publication, antialiased as in clean-fid, or to about the size that raters saw."""
 
 FEATURES = 2048
+CHANNELS = (32, 32, 64, 80, 192, 256, 288, 288, 768, 768, 768, 768, 768, 1280, FEATURES, FEATURES)
+"""Of the maps after every convolution and block."""
 
 
 def load(name: str, variant: str, weights: str) -> Encoder:
@@ -32,6 +38,12 @@ def load(name: str, variant: str, weights: str) -> Encoder:
     scores = variant == "logits"
     network = FidInception(scores=scores)
     fit_state(network, read_fid_weights(path, scores=scores), str(path))
+    if variant == "stages":
+        groups = tuple(width for width in CHANNELS for _ in ("mean", "spread"))
+        called = as_network(InceptionStages(network))
+        return Encoder(
+            name, hash_files([path]), sum(groups), PREPROCESSING[variant], called, share_cores, groups=groups
+        )
     dims = FID_CLASSES if scores else FEATURES
     return Encoder(name, hash_files([path]), dims, PREPROCESSING[variant], as_network(network), share_cores)
 
@@ -191,17 +203,39 @@ class FidInception(nn.Module):
             self.fc = nn.Linear(FEATURES, FID_CLASSES)
         self.scores = scores
 
+    def maps(self, x: torch.Tensor) -> Iterator[torch.Tensor]:
+        """Yield the maps after every convolution and block, (n, channels, height, width)."""
+        for first in (self.Conv2d_1a_3x3, self.Conv2d_2a_3x3, self.Conv2d_2b_3x3):
+            yield (x := first(x))
+        x = functional.max_pool2d(x, 3, 2)
+        for second in (self.Conv2d_3b_1x1, self.Conv2d_4a_3x3):
+            yield (x := second(x))
+        x = functional.max_pool2d(x, 3, 2)  # (n, 192, 35, 35) of images of 299 pixels
+        for block in (
+            *(self.Mixed_5b, self.Mixed_5c, self.Mixed_5d),
+            *(self.Mixed_6a, self.Mixed_6b, self.Mixed_6c, self.Mixed_6d, self.Mixed_6e),  # (n, 768, 17, 17)
+            *(self.Mixed_7a, self.Mixed_7b, self.Mixed_7c),  # (n, 2048, 8, 8)
+        ):
+            yield (x := block(x))
+
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """The features, or the scores."""
-        x = self.Conv2d_2b_3x3(self.Conv2d_2a_3x3(self.Conv2d_1a_3x3(x)))
-        x = functional.max_pool2d(x, 3, 2)
-        x = self.Conv2d_4a_3x3(self.Conv2d_3b_1x1(x))
-        x = functional.max_pool2d(x, 3, 2)  # (n, 192, 35, 35)
-        x = self.Mixed_5d(self.Mixed_5c(self.Mixed_5b(x)))
-        x = self.Mixed_6e(self.Mixed_6d(self.Mixed_6c(self.Mixed_6b(self.Mixed_6a(x)))))  # (n, 768, 17, 17)
-        x = self.Mixed_7c(self.Mixed_7b(self.Mixed_7a(x)))  # (n, 2048, 8, 8)
+        for after in self.maps(x):
+            x = after
         x = x.mean((2, 3))
         return functional.linear(x, self.fc.weight) if self.scores else x
+
+
+class InceptionStages(nn.Module):
+    """From images (n, 3, height, width) within ±1 to mean and standard deviation of all channels of all maps."""
+
+    def __init__(self, network: FidInception) -> None:
+        super().__init__()
+        self.network = network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Convolution by convolution and block by block: means, then standard deviations, (n, dims)."""
+        return torch.cat([figure for maps in self.network.maps(x) for figure in moments(maps)], 1)
 
 
 def _mean(x: torch.Tensor) -> torch.Tensor:
