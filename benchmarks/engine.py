@@ -110,14 +110,15 @@ def equal_commands(folder: Path) -> None:
                 (half / file.name).symlink_to(file)
         printed = []
         for name in ("local", "ray"):
-            file = StringIO()
+            output = StringIO()
             options = ["--encoder", ENCODER, "--features", f"{room}/{name}", "--engine", name, "--json"]
-            with redirect_stdout(file):
+            with redirect_stdout(output):
                 assert command_line(["distance", *map(str, sets), *metrics, *options]) == 0
-            printed.append(file.getvalue())
+            printed.append(output.getvalue())
         figures = {row["name"]: row["value"] for row in json.loads(printed[0])}
         vectors = [encode(find_images(half), load_encoder(ENCODER), folder=Path(room) / "local") for half in sets]
-        at_once = compute_distances(METRICS, Sets(*(np.asarray(each.vectors) for each in vectors)))
+        real, generated = (np.asarray(each.vectors) for each in vectors)
+        at_once = compute_distances(list(METRICS), Sets(real, generated))
     print(f"by Ray and in one process the same is printed, to the byte: {printed[0] == printed[1]}")
     for name, figure in figures.items():
         print(f"{name}: {figure!r}, of the sets at once {at_once[name].value!r}")

