@@ -60,4 +60,4 @@ class TestLongTables:
 class Cells(list[str]):
     """A row that can be watched."""
 
-    __hash__ = object.__hash__
+    __hash__ = object.__hash__  # type: ignore[assignment]
