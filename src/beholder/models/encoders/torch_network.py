@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from beholder.models.encoders.encoder import Vectors
 
+CPU_PIXELS = 4 * 224 * 224
+"""Per forward pass on a CPU: maps of more fall out of its cache, and out of the heaps that a thread keeps."""
+
 
 def as_network(
     module: torch.nn.Module, output: Callable[[torch.Tensor], torch.Tensor] | None = None
@@ -21,9 +24,13 @@ def as_network(
     forward = output or module
 
     def network(images: NDArray[np.float32]) -> Vectors:
+        size = len(images)
+        if device.type == "cpu":
+            size = max(CPU_PIXELS // (images.shape[-2] * images.shape[-1]), 1)
         with torch.inference_mode():
             inputs = torch.from_numpy(images).to(device, memory_format=torch.channels_last)
-            vectors: Vectors = forward(inputs).float().cpu().numpy()
+            parts = [forward(part).float().cpu() for part in inputs.split(size)]
+            vectors: Vectors = torch.cat(parts).numpy()
             return vectors
 
     return network
