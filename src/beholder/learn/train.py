@@ -166,7 +166,12 @@ class _Run(Generic[BatchT]):
         self.sharding = Sharding(self.loss) if training.sharded else None
         groups = model.parameter_groups(training.learning_rate, training.weight_decay)
         optimiser = torch.optim.AdamW(
-            groups, lr=training.learning_rate, betas=training.betas, eps=training.epsilon, weight_decay=0.0
+            groups,
+            lr=training.learning_rate,
+            betas=training.betas,
+            eps=training.epsilon,
+            weight_decay=0.0,
+            fused=True if self.device.type == "cpu" and not training.sharded else None,
         )
         self.rates = [float(group["lr"]) for group in optimiser.param_groups]
         if self.sharding is None:

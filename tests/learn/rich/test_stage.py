@@ -89,7 +89,7 @@ class TestWrites:
     def test_the_other_variant_by_command(self, rich_study: Path, small: list[str]) -> None:
         changes = [word for change in (*small, "training.steps=1") for word in ("--set", change)]
         arguments = [str(rich_study), "--recipe", "tiny-rich-feedback-augmented", *changes, "--json"]
-        printed = json.loads(CliRunner().invoke(learn, arguments, catch_exceptions=False).output)
+        printed = json.loads(CliRunner().invoke(learn, arguments, catch_exceptions=False).stdout)
         assert {figure["statistic"] for figure in printed["figures"]} >= {
             "pearson",
             "heatmap-kld",
