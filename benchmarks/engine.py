@@ -124,66 +124,28 @@ def equal_commands(folder: Path) -> None:
         print(f"{name}: {figure!r}, of the sets at once {at_once[name].value!r}")
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """What a run took: until its engine was ready, after that, and of all processors."""
-
-    start: float
-    work: float
-    processor: float
-    images: int
-
-    def __str__(self) -> str:
-        return (
-            f"{self.images / self.work:.1f} images/s ({self.work:.1f} s, and {self.start:.1f} s to start); "
-            f"{1e3 * self.processor / self.images:.2f} ms of processor time per image, the start included"
-        )
-
-
-def throughput(images: Sequence[ImageSource]) -> None:
+def throughput(folder: Path) -> None:
+    """Alternate one worker and two; the best of each counts."""
     with tempfile.TemporaryDirectory() as room:
-        one, two = (_spent("ray", images, Path(room) / str(workers), workers) for workers in (1, 2))
-    print(f"ray, 1 worker: {one}\nray, 2 workers: {two}\ntwo workers ÷ one: {one.work / two.work:.2f}")
+        runs = [(workers, spend("ray", workers, folder, Path(room) / f"{place}-{workers}")) for place, workers in TURNS]
+    for workers, spent in runs:
+        print(f"ray, {workers} workers: {spent}")
+    ratios = [one.work / two.work for (_, one), (_, two) in pairwise(runs)]
+    print(f"two workers ÷ one: {', '.join(f'{ratio:.2f}' for ratio in ratios)}")
 
 
-def overhead(images: Sequence[ImageSource]) -> None:
+def overhead(folder: Path) -> None:
     """Pin this process, and with it all that it starts, to one core; compare what was written, too."""
-    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    with tempfile.TemporaryDirectory() as room:
-        rooms = Path(room) / "local", Path(room) / "ray"
-        local, one = _spent("local", images, rooms[0]), _spent("ray", images, rooms[1], 1)
-        files = [{file.name: file.read_bytes() for file in each.iterdir()} for each in rooms]
-    print(f"one process: {local}\nray, 1 worker: {one}")
-    print(f"overhead of the engine in seconds: {one.work / local.work - 1:.1%}, with the start of both ", end="")
-    print(f"{(one.start + one.work) / (local.start + local.work) - 1:.1%}; ", end="")
-    print(f"in processor time: {one.processor / local.processor - 1:.1%}")
-    print(f"{len(files[0])} files of features, equal to the byte: {files[0] == files[1]}")
-
-
-def _spent(name: str, images: Sequence[ImageSource], room: Path, workers: int | None = None) -> Spent:
-    """Encode all images; every worker has loaded the network before, which is part of the start."""
-    spent, began = processor_seconds(), time.perf_counter()
-    with open_engine(name, workers=workers) as engine:
-        list(engine.map(_load, range(workers or 1)))
-        ready = time.perf_counter()
-        encode_in_shards(engine, images, NamedEncoder(ENCODER), room)
-        ended, after = time.perf_counter(), processor_seconds()
-    return Spent(ready - began, ended - ready, after - spent, len(images))
-
-
-def _load(_: int) -> None:
-    load_once(NamedEncoder(ENCODER))
-    time.sleep(0.5)  # so that no worker loads twice while another one starts
-
-
-def processor_seconds() -> float:
-    """Return the processor time so far of this process and all below it, those that ended included."""
-    ticks = 0
-    for pid in below():
-        with suppress(OSError):
-            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-            ticks += sum(map(int, fields[11:15]))
-    return ticks / os.sysconf("SC_CLK_TCK")
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    for _ in range(REPEATS):
+        with tempfile.TemporaryDirectory() as room:
+            rooms = Path(room) / "local", Path(room) / "ray"
+            local, one = (spend(name, 1, folder, each) for name, each in zip(("local", "ray"), rooms, strict=True))
+            files = [{file.name: file.read_bytes() for file in each.iterdir()} for each in rooms]
+        print(f"one process: {local}\nray, 1 worker: {one}")
+        print(f"overhead of the engine in seconds: {one.work / local.work - 1:.1%}, with the start and the end of ", end="")
+        print(f"both {one.total / local.total - 1:.1%}; in processor time: {one.processor / local.processor - 1:.1%}")
+        print(f"{len(files[0])} files of features, equal to the byte: {files[0] == files[1]}", flush=True)
 
 
 def kills(images: Sequence[ImageSource]) -> None:
@@ -215,22 +177,6 @@ def kills(images: Sequence[ImageSource]) -> None:
 def own_workers() -> list[int]:
     """Return the processes below this one that work on a part of Ray's."""
     return sorted(pid for pid, command in below().items() if command.startswith("ray::_applied"))
-
-
-def below() -> dict[int, str]:
-    """Return this process and all below it, with their commands."""
-    parents: dict[int, int] = {}
-    commands: dict[int, str] = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # it has ended meanwhile
-            fields = (folder / "stat").read_text().rpartition(")")[2].split()
-            parents[int(folder.name)] = int(fields[1])
-            commands[int(folder.name)] = (folder / "cmdline").read_text()
-
-    def is_below(process: int) -> bool:
-        return process == os.getpid() or (process in parents and is_below(parents[process]))
-
-    return {pid: command for pid, command in commands.items() if is_below(pid)}
 
 
 def memory(folder: Path) -> None:
