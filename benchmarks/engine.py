@@ -18,16 +18,16 @@ import sys
 import tarfile
 import tempfile
 import threading
-import time
 from collections.abc import Sequence
-from contextlib import redirect_stdout, suppress
-from dataclasses import dataclass
+from contextlib import redirect_stdout
 from io import BytesIO, StringIO
 from pathlib import Path
 
 import numpy as np
 from cifar_features import CACHE
 from cifar_images import load
+from engine_memory import A_TAR
+from engine_run import ENCODER, below, spend
 from PIL import Image
 
 from beholder.cli.main import main as command_line
@@ -37,17 +37,17 @@ from beholder.engines.engine import LocalEngine, open_engine
 from beholder.images.sources import ImageSource, find_images
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.encode import encode
-from beholder.models.encoders.named import NamedEncoder, load_once
+from beholder.models.encoders.named import NamedEncoder
 from beholder.scorers.catalogue import load_scorer
 from beholder.scorers.score import score
 from beholder.scorers.shards.in_shards import SHARD, Judges, score_in_shards
 
 PICTURES, KILLS = 5_000, 10
 
-SCORERS, ENCODER = ("sharpness", "colourfulness"), "efficientnet-lite0"
+SCORERS = ("sharpness", "colourfulness")
 METRICS = ("frechet", "frechet_infinity", "kernel", "precision", "recall", "density", "coverage")
 HALF = 19  # shards of the first of two sets
-MEMORY_SIZES, A_TAR = (5_000, 200_000), 5_000
+MEMORY, MEMORY_SIZES = Path(__file__).with_name("engine_memory.py"), (5_000, 200_000)
 
 
 def main() -> None:
@@ -56,15 +56,12 @@ def main() -> None:
             prepare(Path(origin), Path(folder))
         case ["memory", folder]:
             memory(Path(folder))
-        case ["driver", folder, number]:
-            print(driver_memory(Path(folder), int(number)))
-        case [("command" | "table") as name, folder, number]:
-            print(command_memory(Path(folder), int(number), ["--json"] if name == "command" else []))
         case ["commands", folder]:
             equal_commands(Path(folder).resolve())
-        case [("equal" | "throughput" | "overhead" | "kills") as name, folder]:
-            actions = {"equal": equal_bytes, "throughput": throughput, "overhead": overhead, "kills": kills}
-            actions[name](find_images(folder))
+        case [("throughput" | "overhead") as name, folder]:
+            {"throughput": throughput, "overhead": overhead}[name](Path(folder))
+        case [("equal" | "kills") as name, folder]:
+            {"equal": equal_bytes, "kills": kills}[name](find_images(folder))
         case _:
             sys.exit(__doc__)
 
@@ -125,27 +122,29 @@ def equal_commands(folder: Path) -> None:
 
 
 def throughput(folder: Path) -> None:
-    """Alternate one worker and two; the best of each counts."""
+    """Measure one worker, two, and one again."""
     with tempfile.TemporaryDirectory() as room:
-        runs = [(workers, spend("ray", workers, folder, Path(room) / f"{place}-{workers}")) for place, workers in TURNS]
-    for workers, spent in runs:
-        print(f"ray, {workers} workers: {spent}")
-    ratios = [one.work / two.work for (_, one), (_, two) in pairwise(runs)]
-    print(f"two workers ÷ one: {', '.join(f'{ratio:.2f}' for ratio in ratios)}")
+        before, two, after = (
+            spend("ray", workers, folder, Path(room) / str(place)) for place, workers in enumerate((1, 2, 1))
+        )
+    print(f"ray, 1 worker: {before}\nray, 2 workers: {two}\nray, 1 worker: {after}")
+    print(f"two workers ÷ one: {before.work / two.work:.2f} and {after.work / two.work:.2f}")
 
 
 def overhead(folder: Path) -> None:
     """Pin this process, and with it all that it starts, to one core; compare what was written, too."""
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    for _ in range(REPEATS):
-        with tempfile.TemporaryDirectory() as room:
-            rooms = Path(room) / "local", Path(room) / "ray"
-            local, one = (spend(name, 1, folder, each) for name, each in zip(("local", "ray"), rooms, strict=True))
-            files = [{file.name: file.read_bytes() for file in each.iterdir()} for each in rooms]
-        print(f"one process: {local}\nray, 1 worker: {one}")
-        print(f"overhead of the engine in seconds: {one.work / local.work - 1:.1%}, with the start and the end of ", end="")
-        print(f"both {one.total / local.total - 1:.1%}; in processor time: {one.processor / local.processor - 1:.1%}")
-        print(f"{len(files[0])} files of features, equal to the byte: {files[0] == files[1]}", flush=True)
+    with tempfile.TemporaryDirectory() as room:
+        rooms = Path(room) / "local", Path(room) / "ray"
+        local, one = (spend(name, 1, folder, each) for name, each in zip(("local", "ray"), rooms, strict=True))
+        files = [{file.name: file.read_bytes() for file in each.iterdir()} for each in rooms]
+    print(f"one process: {local}\nray, 1 worker: {one}")
+    print(
+        f"overhead of the engine in seconds: {one.work / local.work - 1:.1%}, with start and end of both ", end=""
+    )
+    print(f"{one.total / local.total - 1:.1%}; ", end="")
+    print(f"in processor time: {one.processor / local.processor - 1:.1%}")
+    print(f"{len(files[0])} files of features, equal to the byte: {files[0] == files[1]}")
 
 
 def kills(images: Sequence[ImageSource]) -> None:
@@ -197,46 +196,12 @@ def memory(folder: Path) -> None:
     for name in ("driver", "command", "table"):
         peaks = []
         for number in MEMORY_SIZES:
-            command = [sys.executable, __file__, name, str(folder), str(number)]
+            command = [sys.executable, str(MEMORY), name, str(folder), str(number)]
             done = subprocess.run(command, check=True, capture_output=True)
             peaks.append(float(done.stdout.split()[-1]))
-            print(f"{name} at {number:,} synthetic images: {peaks[-1]:.0f} MB", flush=True)
-        print(f"growth: {peaks[1] / peaks[0] - 1:.1%}")
-
-
-def driver_memory(folder: Path, number: int) -> float:
-    """Return the most memory in MB that this process had; its own, not that of what started it."""
-    images = find_images(*_tars(folder, number))
-    with open_engine("ray", workers=2) as engine:
-        scores = score_in_shards(engine, images, [None] * number, Judges(scorers=("brightness",)))
-    assert len(scores.names) == number
-    return _peak()
-
-
-def command_memory(folder: Path, number: int, options: list[str]) -> float:
-    """Return the same of ``beholder score``, whose output goes to a file."""
-    words = [
-        "score",
-        *map(str, _tars(folder, number)),
-        "--scorer",
-        "brightness",
-        "--engine",
-        "ray",
-        "--workers",
-        "2",
-    ]
-    with (folder / "scores.out").open("w") as file, redirect_stdout(file):
-        assert command_line([*words, *options]) == 0
-    return _peak()
-
-
-def _tars(folder: Path, images: int) -> list[Path]:
-    return sorted(folder.glob("*.tar"))[: images // A_TAR]
-
-
-def _peak() -> float:
-    status = Path("/proc/self/status").read_text()
-    return next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmHWM"))
+            print(f"{name} at {number:,} synthetic images: {peaks[-1]:.1f} MB", flush=True)
+        each = (peaks[1] - peaks[0]) * 2**20 / (MEMORY_SIZES[1] - MEMORY_SIZES[0])
+        print(f"growth: {peaks[1] / peaks[0] - 1:.1%}, {each:.0f} bytes per image")
 
 
 if __name__ == "__main__":

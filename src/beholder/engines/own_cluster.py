@@ -16,7 +16,7 @@ OWN_CLUSTER: dict[str, Any] = {
     "include_dashboard": False,
     "_system_config": {"task_events_report_interval_ms": 0, "enable_metrics_collection": False},
 }
-"""Nobody looks at such a cluster: a record of every task, and figures on every process, would be held for nothing."""
+"""Nobody looks at such a cluster: records of tasks and figures on processes would be held for nothing."""
 
 WATCHERS = ("start_monitor", "start_api_server", "start_log_monitor")
 """Methods of Ray's node that start what adds machines, what serves the dashboard, and what passes logs on."""
