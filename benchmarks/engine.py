@@ -3,10 +3,10 @@
 python benchmarks/engine.py prepare IMAGES FOLDER    # 5,000 pictures: those in IMAGES, then CIFAR-10's test images
 python benchmarks/engine.py equal FOLDER             # scores and features by Ray and by one process
 python benchmarks/engine.py commands FOLDER          # what beholder distance prints with Ray and without
-python benchmarks/engine.py throughput FOLDER        # one process, one worker, two workers; needs two idle cores
+python benchmarks/engine.py throughput FOLDER        # one worker and two; needs two idle cores
 python benchmarks/engine.py overhead FOLDER          # one process and one worker with all of Ray on the same core
 python benchmarks/engine.py kills FOLDER             # ten workers are killed at random moments
-python benchmarks/engine.py memory FOLDER            # peak memory of the driver at 5,000 and 200,000 tiny images
+python benchmarks/engine.py memory TARS              # peak memory of the driver at 5,000 and 200,000 tiny images
 """
 
 import json
@@ -122,13 +122,9 @@ def equal_commands(folder: Path) -> None:
 
 
 def throughput(folder: Path) -> None:
-    """Measure one worker, two, and one again."""
     with tempfile.TemporaryDirectory() as room:
-        before, two, after = (
-            spend("ray", workers, folder, Path(room) / str(place)) for place, workers in enumerate((1, 2, 1))
-        )
-    print(f"ray, 1 worker: {before}\nray, 2 workers: {two}\nray, 1 worker: {after}")
-    print(f"two workers ÷ one: {before.work / two.work:.2f} and {after.work / two.work:.2f}")
+        one, two = (spend("ray", workers, folder, Path(room) / str(workers)) for workers in (1, 2))
+    print(f"ray, 1 worker: {one}\nray, 2 workers: {two}\ntwo workers ÷ one: {one.work / two.work:.2f}")
 
 
 def overhead(folder: Path) -> None:

@@ -23,7 +23,7 @@ class Packed(Lazy[Value_co]):
 
     def __init__(self, values: Iterable[Value_co] = ()) -> None:
         self._blocks, self._length = list[bytes](), 0
-        rest = iter(values)
+        rest: Iterator[Any] = iter(values)
         while together := tuple(islice(rest, TOGETHER)):
             self._blocks.append(zlib.compress(marshal.dumps(together, MARSHALLED)))
             self._length += len(together)
