@@ -3,10 +3,10 @@
 python benchmarks/engine.py prepare IMAGES FOLDER    # 5,000 pictures: those in IMAGES, then CIFAR-10's test images
 python benchmarks/engine.py equal FOLDER             # scores and features by Ray and by one process
 python benchmarks/engine.py commands FOLDER          # what beholder distance prints with Ray and without
-python benchmarks/engine.py throughput FOLDER        # one process, one worker, two workers; needs two idle cores
+python benchmarks/engine.py throughput FOLDER        # one worker and two; needs two idle cores
 python benchmarks/engine.py overhead FOLDER          # one process and one worker with all of Ray on the same core
 python benchmarks/engine.py kills FOLDER             # ten workers are killed at random moments
-python benchmarks/engine.py memory FOLDER            # peak memory of the driver at 5,000 and 200,000 tiny images
+python benchmarks/engine.py memory TARS              # peak memory of the driver at 5,000 and 200,000 tiny images
 """
 
 import json
@@ -18,16 +18,16 @@ import sys
 import tarfile
 import tempfile
 import threading
-import time
 from collections.abc import Sequence
-from contextlib import redirect_stdout, suppress
-from dataclasses import dataclass
+from contextlib import redirect_stdout
 from io import BytesIO, StringIO
 from pathlib import Path
 
 import numpy as np
 from cifar_features import CACHE
 from cifar_images import load
+from engine_memory import A_TAR
+from engine_run import ENCODER, below, spend
 from PIL import Image
 
 from beholder.cli.main import main as command_line
@@ -37,17 +37,17 @@ from beholder.engines.engine import LocalEngine, open_engine
 from beholder.images.sources import ImageSource, find_images
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.encode import encode
-from beholder.models.encoders.named import NamedEncoder, load_once
+from beholder.models.encoders.named import NamedEncoder
 from beholder.scorers.catalogue import load_scorer
 from beholder.scorers.score import score
 from beholder.scorers.shards.in_shards import SHARD, Judges, score_in_shards
 
 PICTURES, KILLS = 5_000, 10
 
-SCORERS, ENCODER = ("sharpness", "colourfulness"), "efficientnet-lite0"
+SCORERS = ("sharpness", "colourfulness")
 METRICS = ("frechet", "frechet_infinity", "kernel", "precision", "recall", "density", "coverage")
 HALF = 19  # shards of the first of two sets
-MEMORY_SIZES, A_TAR = (5_000, 200_000), 5_000
+MEMORY, MEMORY_SIZES = Path(__file__).with_name("engine_memory.py"), (5_000, 200_000)
 
 
 def main() -> None:
@@ -56,15 +56,12 @@ def main() -> None:
             prepare(Path(origin), Path(folder))
         case ["memory", folder]:
             memory(Path(folder))
-        case ["driver", folder, number]:
-            print(driver_memory(Path(folder), int(number)))
-        case [("command" | "table") as name, folder, number]:
-            print(command_memory(Path(folder), int(number), ["--json"] if name == "command" else []))
         case ["commands", folder]:
             equal_commands(Path(folder).resolve())
-        case [("equal" | "throughput" | "overhead" | "kills") as name, folder]:
-            actions = {"equal": equal_bytes, "throughput": throughput, "overhead": overhead, "kills": kills}
-            actions[name](find_images(folder))
+        case [("throughput" | "overhead") as name, folder]:
+            {"throughput": throughput, "overhead": overhead}[name](Path(folder))
+        case [("equal" | "kills") as name, folder]:
+            {"equal": equal_bytes, "kills": kills}[name](find_images(folder))
         case _:
             sys.exit(__doc__)
 
@@ -124,66 +121,26 @@ def equal_commands(folder: Path) -> None:
         print(f"{name}: {figure!r}, of the sets at once {at_once[name].value!r}")
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """What a run took: until its engine was ready, after that, and of all processors."""
-
-    start: float
-    work: float
-    processor: float
-    images: int
-
-    def __str__(self) -> str:
-        return (
-            f"{self.images / self.work:.1f} images/s ({self.work:.1f} s, and {self.start:.1f} s to start); "
-            f"{1e3 * self.processor / self.images:.2f} ms of processor time per image, the start included"
-        )
-
-
-def throughput(images: Sequence[ImageSource]) -> None:
+def throughput(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as room:
-        one, two = (_spent("ray", images, Path(room) / str(workers), workers) for workers in (1, 2))
+        one, two = (spend("ray", workers, folder, Path(room) / str(workers)) for workers in (1, 2))
     print(f"ray, 1 worker: {one}\nray, 2 workers: {two}\ntwo workers ÷ one: {one.work / two.work:.2f}")
 
 
-def overhead(images: Sequence[ImageSource]) -> None:
+def overhead(folder: Path) -> None:
     """Pin this process, and with it all that it starts, to one core; compare what was written, too."""
-    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     with tempfile.TemporaryDirectory() as room:
         rooms = Path(room) / "local", Path(room) / "ray"
-        local, one = _spent("local", images, rooms[0]), _spent("ray", images, rooms[1], 1)
+        local, one = (spend(name, 1, folder, each) for name, each in zip(("local", "ray"), rooms, strict=True))
         files = [{file.name: file.read_bytes() for file in each.iterdir()} for each in rooms]
     print(f"one process: {local}\nray, 1 worker: {one}")
-    print(f"overhead of the engine in seconds: {one.work / local.work - 1:.1%}, with the start of both ", end="")
-    print(f"{(one.start + one.work) / (local.start + local.work) - 1:.1%}; ", end="")
+    print(
+        f"overhead of the engine in seconds: {one.work / local.work - 1:.1%}, with start and end of both ", end=""
+    )
+    print(f"{one.total / local.total - 1:.1%}; ", end="")
     print(f"in processor time: {one.processor / local.processor - 1:.1%}")
     print(f"{len(files[0])} files of features, equal to the byte: {files[0] == files[1]}")
-
-
-def _spent(name: str, images: Sequence[ImageSource], room: Path, workers: int | None = None) -> Spent:
-    """Encode all images; every worker has loaded the network before, which is part of the start."""
-    spent, began = processor_seconds(), time.perf_counter()
-    with open_engine(name, workers=workers) as engine:
-        list(engine.map(_load, range(workers or 1)))
-        ready = time.perf_counter()
-        encode_in_shards(engine, images, NamedEncoder(ENCODER), room)
-        ended, after = time.perf_counter(), processor_seconds()
-    return Spent(ready - began, ended - ready, after - spent, len(images))
-
-
-def _load(_: int) -> None:
-    load_once(NamedEncoder(ENCODER))
-    time.sleep(0.5)  # so that no worker loads twice while another one starts
-
-
-def processor_seconds() -> float:
-    """Return the processor time so far of this process and all below it, those that ended included."""
-    ticks = 0
-    for pid in below():
-        with suppress(OSError):
-            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-            ticks += sum(map(int, fields[11:15]))
-    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def kills(images: Sequence[ImageSource]) -> None:
@@ -217,22 +174,6 @@ def own_workers() -> list[int]:
     return sorted(pid for pid, command in below().items() if command.startswith("ray::_applied"))
 
 
-def below() -> dict[int, str]:
-    """Return this process and all below it, with their commands."""
-    parents: dict[int, int] = {}
-    commands: dict[int, str] = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # it has ended meanwhile
-            fields = (folder / "stat").read_text().rpartition(")")[2].split()
-            parents[int(folder.name)] = int(fields[1])
-            commands[int(folder.name)] = (folder / "cmdline").read_text()
-
-    def is_below(process: int) -> bool:
-        return process == os.getpid() or (process in parents and is_below(parents[process]))
-
-    return {pid: command for pid, command in commands.items() if is_below(pid)}
-
-
 def memory(folder: Path) -> None:
     """Score tiny images in tar files by a driver of its own for each size."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -251,46 +192,12 @@ def memory(folder: Path) -> None:
     for name in ("driver", "command", "table"):
         peaks = []
         for number in MEMORY_SIZES:
-            command = [sys.executable, __file__, name, str(folder), str(number)]
+            command = [sys.executable, str(MEMORY), name, str(folder), str(number)]
             done = subprocess.run(command, check=True, capture_output=True)
             peaks.append(float(done.stdout.split()[-1]))
-            print(f"{name} at {number:,} synthetic images: {peaks[-1]:.0f} MB", flush=True)
-        print(f"growth: {peaks[1] / peaks[0] - 1:.1%}")
-
-
-def driver_memory(folder: Path, number: int) -> float:
-    """Return the most memory in MB that this process had; its own, not that of what started it."""
-    images = find_images(*_tars(folder, number))
-    with open_engine("ray", workers=2) as engine:
-        scores = score_in_shards(engine, images, [None] * number, Judges(scorers=("brightness",)))
-    assert len(scores.names) == number
-    return _peak()
-
-
-def command_memory(folder: Path, number: int, options: list[str]) -> float:
-    """Return the same of ``beholder score``, whose output goes to a file."""
-    words = [
-        "score",
-        *map(str, _tars(folder, number)),
-        "--scorer",
-        "brightness",
-        "--engine",
-        "ray",
-        "--workers",
-        "2",
-    ]
-    with (folder / "scores.out").open("w") as file, redirect_stdout(file):
-        assert command_line([*words, *options]) == 0
-    return _peak()
-
-
-def _tars(folder: Path, images: int) -> list[Path]:
-    return sorted(folder.glob("*.tar"))[: images // A_TAR]
-
-
-def _peak() -> float:
-    status = Path("/proc/self/status").read_text()
-    return next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmHWM"))
+            print(f"{name} at {number:,} synthetic images: {peaks[-1]:.1f} MB", flush=True)
+        each = (peaks[1] - peaks[0]) * 2**20 / (MEMORY_SIZES[1] - MEMORY_SIZES[0])
+        print(f"growth: {peaks[1] / peaks[0] - 1:.1%}, {each:.0f} bytes per image")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from beholder.images.lazy import Chained, Lazy, Mapped, Texts
+from beholder.images.lazy import Chained, Lazy, Mapped
+from beholder.images.packed import TOGETHER, Packed
 from beholder.images.sources import ImageFile, find_images
 from beholder.images.tar_images import TarImage
 
@@ -27,10 +28,10 @@ def tar_of(path: Path, images: int) -> Path:
 @pytest.mark.parametrize(
     "lazy",
     [
-        Texts(WORDS),
-        Chained([WORDS[:2], [], Texts(WORDS[2:])]),
+        Packed(WORDS),
+        Chained([WORDS[:2], [], Packed(WORDS[2:])]),
         Mapped(WORDS.__getitem__, range(5)),
-        Chained([Texts(["x", *WORDS, "y"])[1:6]]),
+        Chained([Packed(["x", *WORDS, "y"])[1:6]]),
     ],
 )
 def test_as_a_list(lazy: Lazy[str]) -> None:
@@ -47,9 +48,22 @@ def test_as_a_list(lazy: Lazy[str]) -> None:
             lazy[beyond]
 
 
+def test_values_of_several_blocks() -> None:
+    rows = [(f"{number}.png", number**4, None, number / 7) for number in range(2 * TOGETHER + 1)]
+    packed = Packed(rows)
+    assert list(packed) == rows
+    assert [packed[place] for place in (0, TOGETHER - 1, TOGETHER, -1)] == [
+        rows[place] for place in (0, TOGETHER - 1, TOGETHER, -1)
+    ]
+    assert packed[TOGETHER - 2 : TOGETHER + 2] == rows[TOGETHER - 2 : TOGETHER + 2]
+    assert rows[-1] in packed
+    assert None not in packed
+    assert pickle.loads(pickle.dumps(packed)) == rows
+
+
 def test_nothing_in_it() -> None:
-    assert not Chained[str]([[], Texts([])])
-    assert Texts([]) == []
+    assert not Chained[str]([[], Packed([])])
+    assert Packed([]) == []
 
 
 def test_places_together(tmp_path: Path) -> None:
@@ -77,4 +91,4 @@ def test_a_listing_of_many_images_is_small(tmp_path: Path) -> None:
     tracemalloc.stop()
     held = sum(trace.size for trace in own.traces)
     assert len(images) == 2_000
-    assert held / len(images) < 60  # bytes; 243 as objects
+    assert held / len(images) < 16  # bytes; 243 as objects

@@ -41,7 +41,7 @@ def sources_of(images: Images, background: str = DEFAULT_BACKGROUND) -> Sequence
 def prompts_of(prompts: Prompts, pictures: Sequence[ImageSource]) -> list[str | None]:
     """Return the prompt of each picture; without any, those that tar or Parquet files have."""
     if prompts is None:
-        return captions(pictures)
+        return list(captions(pictures))
     if isinstance(prompts, str):
         return [prompts] * len(pictures)
     if isinstance(prompts, Mapping):

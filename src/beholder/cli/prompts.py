@@ -6,19 +6,20 @@ from pathlib import Path
 import polars as pl
 
 from beholder.errors import UserError
+from beholder.images.lazy import Mapped
 from beholder.images.sources import ImageSource, captions
 
 IMAGE_COLUMNS = ("file", "image")
 """Names of the column that says which image a prompt belongs to, as in the ``prompts.csv`` of a folder."""
 
 
-def read_prompts(path: Path | None, common: str | None, pictures: Sequence[ImageSource]) -> list[str | None]:
+def read_prompts(path: Path | None, common: str | None, pictures: Sequence[ImageSource]) -> Sequence[str | None]:
     """Return the prompt of each picture; an error lists the pictures without one.
 
     Without a file and a common one, prompts are those that tar or Parquet files have.
     """
     if path is None:
-        return captions(pictures) if common is None else [common] * len(pictures)
+        return captions(pictures) if common is None else Mapped(lambda _: common, range(len(pictures)))
     try:
         if path.suffix.lower() != ".csv":
             lines = path.read_text(encoding="utf-8-sig").splitlines()

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import ray
 
 from beholder.engines.driver_output import spoken_on_stderr
+from beholder.engines.own_cluster import start_own
 from beholder.errors import BeholderError, UserError
 
 Part = TypeVar("Part")
@@ -22,12 +23,6 @@ Answer = TypeVar("Answer")
 
 AHEAD = 2
 """Parts per worker that are handed out before their answers are taken."""
-
-OWN_CLUSTER: dict[str, Any] = {
-    "include_dashboard": False,
-    "_system_config": {"task_events_report_interval_ms": 0},
-}
-"""Nobody looks at a cluster that ends with its driver: a record of every task would be held for nothing."""
 
 Submit = Callable[[Any, Any], Any]
 """Hands a function, by its reference, and a part to a worker, and returns the reference of the answer."""
@@ -64,9 +59,12 @@ def open_ray(*, address: str | None, workers: int | None, gpus: float | None = N
     if gpus is not None and (gpus <= 0 or (gpus > 1 and gpus != int(gpus))):
         raise UserError(f"a worker has a whole number of GPUs, or a part of one; found {gpus:g}")
     count = workers or os.cpu_count() or 1
-    here: dict[str, Any] = {"num_cpus": count, **OWN_CLUSTER} if address is None else {}
-    settings: dict[str, Any] = {"address": address or "local", "log_to_driver": False, **here}
-    with spoken_on_stderr(partial(ray.init, logging_level=logging.ERROR, **settings), ray.shutdown):
+    settings: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
+    if address is None:
+        connect = partial(start_own, count, settings)
+    else:
+        connect = partial(ray.init, address=address, **settings)
+    with spoken_on_stderr(connect, ray.shutdown):
         if gpus is not None:
             count = _count_with_gpus(gpus, workers)
             yield RayEngine(count, _GpuWorkers(count, gpus).submit)

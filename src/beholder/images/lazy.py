@@ -1,7 +1,6 @@
 """Sequences whose items are built when they are looked at: a million images in a few dozen bytes each."""
 
 from abc import abstractmethod
-from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
@@ -66,24 +65,3 @@ class Chained(Lazy[Item_co]):
         """Return the item of the part that the place is in."""
         part = bisect_right(self._starts, place) - 1
         return self._parts[part][place - self._starts[part]]
-
-
-class Texts(Lazy[str]):
-    """Texts in UTF-8, without an object for each."""
-
-    def __init__(self, texts: Iterable[str] = ()) -> None:
-        self._content, self._ends = bytearray(), array("Q", [0])
-        for text in texts:
-            self.append(text)
-
-    def append(self, text: str) -> None:
-        """Add a text at the end."""
-        self._content += text.encode(errors="surrogatepass")
-        self._ends.append(len(self._content))
-
-    def __len__(self) -> int:
-        return len(self._ends) - 1
-
-    def at(self, place: int) -> str:
-        """Decode the text."""
-        return self._content[self._ends[place] : self._ends[place + 1]].decode(errors="surrogatepass")

@@ -18,7 +18,8 @@ from beholder.images.arrays import SourceFault, open_arrays
 from beholder.images.background import DEFAULT_BACKGROUND
 from beholder.images.decode import decode, flatten
 from beholder.images.formats import SUFFIXES
-from beholder.images.lazy import Chained, Lazy, Texts
+from beholder.images.lazy import Chained, Lazy
+from beholder.images.packed import Packed
 from beholder.images.parquet_images import ParquetImage, images_in_parquet, parquet_files
 from beholder.images.tar_images import TarImage, images_in_tar
 from beholder.tables.catalogue import TABLES
@@ -106,7 +107,7 @@ class _Files(Lazy[ImageFile]):
     """Image files that are called by their paths."""
 
     def __init__(self, paths: Iterable[Path]) -> None:
-        self._paths = Texts(map(str, paths))
+        self._paths = Packed(map(str, paths))
 
     def __len__(self) -> int:
         return len(self._paths)
@@ -186,9 +187,9 @@ def _in_manifest(path: Path) -> Iterator[ImageSource]:
         yield ImageFile(name or relative, path.parent / relative)
 
 
-def captions(images: Sequence[ImageSource]) -> list[str | None]:
+def captions(images: Sequence[ImageSource]) -> Sequence[str | None]:
     """Return the prompt of each image that its own source knows, as tar and Parquet files do; else ``None``."""
-    return [image.prompt if isinstance(image, TarImage | ParquetImage) else None for image in images]
+    return Packed(image.prompt if isinstance(image, TarImage | ParquetImage) else None for image in images)
 
 
 def named_files(names: Sequence[str], paths: Sequence[Path]) -> list[ImageSource]:

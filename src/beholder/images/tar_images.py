@@ -2,15 +2,16 @@
 
 import hashlib
 import json
+import posixpath
 import tarfile
-from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from beholder.images.arrays import SourceFault
 from beholder.images.formats import SUFFIXES
-from beholder.images.lazy import Lazy, Texts
+from beholder.images.lazy import Lazy
+from beholder.images.packed import Packed
 
 CAPTION, ABOUT = ".txt", ".json"
 """Suffixes of what belongs to an image: its prompt, and a JSON object with ``image``, ``prompt`` and more."""
@@ -52,35 +53,40 @@ class _Notes:
 
 
 class _TarImages(Lazy[TarImage]):
-    """The images of a tar file, as columns: names, places, sizes, and the notes of those that have any."""
+    """The images of a tar file: their names, places and sizes, and the notes of those that have any."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._names, self._offsets, self._sizes = Texts(), array("Q"), array("Q")
         self._notes: dict[str, _Notes] = {}
+        with tarfile.open(path, "r:") as archive:
+            self._members = Packed(self._read(archive))
 
-    def add(self, member: tarfile.TarInfo) -> None:
-        """Add an image."""
-        self._names.append(member.name)
-        self._offsets.append(member.offset_data)
-        self._sizes.append(member.size)
-
-    def note(self, member: str, content: bytes) -> None:
-        """Add what stands beside an image."""
-        _note(self._notes.setdefault(_key(member), _Notes()), _suffix(member), content)
+    def _read(self, archive: tarfile.TarFile) -> Iterator[tuple[str, int, int]]:
+        """Yield name, place and size of every image; note what stands beside them."""
+        for member in archive:
+            archive.members = []  # type: ignore[attr-defined]  # else it keeps all of them
+            if not member.isfile() or posixpath.basename(member.name).startswith("."):
+                continue
+            suffix = _suffix(member.name)
+            if suffix in SUFFIXES:
+                yield member.name, member.offset_data, member.size
+            elif suffix in (CAPTION, ABOUT) and member.size <= LARGEST_NOTE:
+                opened = archive.extractfile(member)
+                if opened is not None:
+                    _note(self._notes.setdefault(_key(member.name), _Notes()), suffix, opened.read())
 
     def __len__(self) -> int:
-        return len(self._offsets)
+        return len(self._members)
 
     def at(self, place: int) -> TarImage:
         """Return the image at a place."""
-        member = self._names[place]
+        member, offset, size = self._members[place]
         own = (self._notes and self._notes.get(_key(member))) or _Notes()
         return TarImage(
             own.image or f"{self._path}/{member}",
             self._path,
-            self._offsets[place],
-            self._sizes[place],
+            offset,
+            size,
             own.prompt if own.caption is None else own.caption,
             _suffix(member),
         )
@@ -88,23 +94,10 @@ class _TarImages(Lazy[TarImage]):
 
 def images_in_tar(path: Path) -> Sequence[TarImage]:
     """Return the images of a tar file in their order, with their names and prompts where it has them."""
-    images = _TarImages(path)
     try:
-        with tarfile.open(path, "r:") as archive:
-            for member in archive:
-                archive.members = []  # type: ignore[attr-defined]  # else it keeps all of them
-                if not member.isfile() or PurePosixPath(member.name).name.startswith("."):
-                    continue
-                suffix = _suffix(member.name)
-                if suffix in SUFFIXES:
-                    images.add(member)
-                elif suffix in (CAPTION, ABOUT) and member.size <= LARGEST_NOTE:
-                    opened = archive.extractfile(member)
-                    if opened is not None:
-                        images.note(member.name, opened.read())
+        return _TarImages(path)
     except tarfile.TarError as error:
         raise SourceFault(f"not a plain tar file ({error}); unpack one that is compressed") from error
-    return images
 
 
 def _key(member: str) -> str:
@@ -114,7 +107,8 @@ def _key(member: str) -> str:
 
 
 def _suffix(member: str) -> str:
-    return PurePosixPath(member).suffix.lower()
+    """Without an object of pathlib, which keeps the parts of every path in a table of the interpreter."""
+    return posixpath.splitext(member)[1].lower()
 
 
 def _note(notes: _Notes, suffix: str, content: bytes) -> None:

@@ -56,9 +56,11 @@ def encode_in_shards(
     parts = (tuple((sources[place], identities[place]) for place in places[a : a + SHARD]) for a in starts)
     folder.mkdir(parents=True, exist_ok=True)
     files, rows, faults = list[Path](), np.full(len(sources), -1, np.intp), dict[bytes | str, str]()
+    dims = 0
     for start, answer in zip(starts, engine.map(partial(_encoded, encoder, folder), parts), strict=True):
         here = places[start : start + SHARD]
         files.append(answer.file)
+        dims = answer.dims
         faults |= {identities[here[place]]: reason for place, reason in answer.faults.items()}
         sound = [place for number, place in enumerate(here) if number not in answer.faults]
         rows[sound] = np.arange(len(sound))
@@ -77,7 +79,6 @@ def encode_in_shards(
         for identity in identities
         if isinstance(identity, bytes) and identity not in faults
     ]
-    dims = load_once(encoder).dims
     shards = [_shard(where[start : start + SHARD], files, dims) for start in range(0, len(where), SHARD)]
     return EncodedShards(tuple(shards), len(where), tuple(broken))
 
@@ -102,10 +103,12 @@ def _shard(where: Sequence[tuple[int, int]], files: Sequence[Path], dims: int) -
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """The file of some images' vectors, and the reasons for those without one, by place among them."""
+    """The file of some images' vectors, the reasons for those without one, by place among them, and the numbers of
+    a vector."""
 
     file: Path
     faults: Mapping[int, str]
+    dims: int
 
 
 def _encoded(named: NamedEncoder, folder: Path, images: tuple[tuple[ImageSource, bytes | str], ...]) -> _Answer:
@@ -127,4 +130,4 @@ def _encoded(named: NamedEncoder, folder: Path, images: tuple[tuple[ImageSource,
         with write_atomically(file) as opened:
             np.save(opened, encoded.features[0].vectors)
     stored: dict[str, str] = json.loads(broken.read_bytes())
-    return _Answer(file, {int(place): reason for place, reason in stored.items()})
+    return _Answer(file, {int(place): reason for place, reason in stored.items()}, encoder.dims)
