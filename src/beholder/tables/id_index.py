@@ -1,7 +1,7 @@
 """Which of all ids a text is, part by part of a large table, at the same cost whatever their number.
 
-A join, or a cast to an enumerated type, sorts all ids into a table again for each part, so that time grows with the
-square of a study. Here that is done once; and as the table holds numbers, a look-up is one access to memory.
+A join, or a cast to an enumerated type, sorts all ids into a table again for each part, so that time grows with
+the square of a study. Here that is done once; and as the table holds numbers, a look-up is one access to memory.
 """
 
 from dataclasses import dataclass
@@ -76,7 +76,7 @@ class Enumerated:
         return Enumerated(IdIndex.of(ordered), ordered.cast(pl.Enum(ordered)))
 
     def coded(self, texts: pl.Series) -> pl.Series:
-        """Return ids as the enumerated type, null where they are null; Polars refuses a text that is none of them."""
+        """Return ids as the enumerated type, null where they are null; Polars refuses a text that is no id."""
         if texts.null_count() == len(texts):
             return self.names.clear(len(texts)).alias(texts.name)
         places = pl.Series(self.index.places(texts))

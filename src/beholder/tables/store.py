@@ -227,9 +227,7 @@ class Store:
         everything = Store(self.folder, self.room)
         return frozenset(r.table for r in TABLES[name].references if everything.rows(r.table) > size)
 
-    def _target(
-        self, name: str, pending: Mapping[str, pl.DataFrame | Keys | Parts]
-    ) -> pl.DataFrame | Keys | None:
+    def _target(self, name: str, pending: Mapping[str, pl.DataFrame | Keys | Parts]) -> pl.DataFrame | Keys | None:
         here_now = pending.get(name)
         return self._loaded_keys(name) if here_now is None or isinstance(here_now, Parts) else here_now
 
