@@ -13,9 +13,9 @@ from beholder.stats.agreement.answers import LongAnswers
 from beholder.stats.agreement.krippendorff import (
     Scale,
     _disagreement,
-    _distances,
     alpha_of_counts,
     krippendorff_alpha,
+    squared_distances,
 )
 from beholder.stats.agreement.krippendorff_coincidences import alpha_of_coincidences, few_values
 from beholder.stats.agreement.krippendorff_replicates import (
@@ -187,7 +187,9 @@ def test_coincidences_and_sums_over_raters_are_equal(seed: int, scale: Scale, un
     weights[:33] = weights[:33] > 0  # … the first of raters who are only left out
     category = values.astype(int)
     sums = alpha_of_weights(answers, category, 5, _disagreement(kinds, scale))
-    coincidences = alpha_of_coincidences(answers, category, 5, partial(_distances, values=kinds, scale=scale))
+    coincidences = alpha_of_coincidences(
+        answers, category, 5, partial(squared_distances, values=kinds, scale=scale)
+    )
     assert coincidences(weights) == pytest.approx(sums(weights), abs=1e-12, nan_ok=True)
 
 

@@ -59,7 +59,7 @@ def krippendorff_alpha(
     _check(len(categories), len(judged.items) > 0)
     kinds = len(categories)
     if few_values(kinds, len(judged.items), np.count_nonzero(np.bincount(judged.items))):
-        distances = partial(_distances, values=categories, scale=scale)
+        distances = partial(squared_distances, values=categories, scale=scale)
         alpha = alpha_of_coincidences(judged, category, kinds, distances, each=each)
     else:
         alpha = alpha_of_weights(judged, category, kinds, _disagreement(categories, scale), each=each)
@@ -87,7 +87,7 @@ def alpha_of_counts(counts: ArrayLike, values: ArrayLike | None = None, *, scale
     coincidence = paired.T @ (paired / (paired.sum(axis=1, keepdims=True) - 1))
     coincidence -= np.diag((paired / (paired.sum(axis=1, keepdims=True) - 1)).sum(axis=0))
     margin = coincidence.sum(axis=1)
-    distance = _distances(margin, numbers.astype(np.float64), scale)
+    distance = squared_distances(margin, numbers.astype(np.float64), scale)
     observed, expected = (coincidence * distance).sum(), margin @ distance @ margin
     return _defined(float(chance_corrected(observed, expected, margin.sum())))
 
@@ -115,7 +115,9 @@ def _disagreement(values: NDArray[np.float64], scale: Scale) -> Disagreement:
     return different if len(values) > 2 else at_positions(np.arange(float(len(values))))
 
 
-def _distances(margin: NDArray[np.float64], values: NDArray[np.float64], scale: Scale) -> NDArray[np.float64]:
+def squared_distances(
+    margin: NDArray[np.float64], values: NDArray[np.float64], scale: Scale
+) -> NDArray[np.float64]:
     """Return δ² (…, categories, categories), up to a factor, for ``margin`` (…, categories)."""
     if scale == "ratio":
         return _ratio_distances(values)

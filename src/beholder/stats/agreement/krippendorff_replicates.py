@@ -1,4 +1,4 @@
-"""Krippendorff's α for thousands of weighted replicates at once, without a matrix of coincidences.
+"""Krippendorff's α for thousands of weighted replicates at once, without a matrix of coincidences: of many values.
 
 For an item with weights wᵢ, the answers i ≠ j make wᵢwⱼ pairs, and the item's pairs are scaled by f = M/(M² −
 Σwᵢ²), M = Σwᵢ, so that they add up to M, its answers. Copies of one rater (the terms wᵢ²) are left out. The
