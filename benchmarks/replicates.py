@@ -14,8 +14,8 @@ import numpy as np
 from beholder.consolidate.agreement import FEWEST_REPLICATES, MOST_REPLICATES, RESAMPLED_ANSWERS
 from beholder.engines.engine import open_engine
 from beholder.stats.agreement.answers import long_answers
-from beholder.stats.agreement.krippendorff import krippendorff_alpha
-from beholder.stats.agreement.krippendorff_replicates import alpha_of_weights, at_middles
+from beholder.stats.agreement.krippendorff import krippendorff_alpha, squared_distances
+from beholder.stats.agreement.krippendorff_coincidences import alpha_of_coincidences
 from beholder.stats.estimate import Estimate
 from beholder.stats.intervals.bootstrap import rater_weights
 
@@ -40,7 +40,11 @@ def main() -> None:
         print(f"Ray starts in {time.monotonic() - began:.1f} s")
         by_ray = _timed("two workers", partial(alpha, each=engine.map))
     print(f"{len(who):,} answers, {replicates} replicates: equal to the byte: {here == by_ray}")
-    sent = alpha_of_weights(long_answers(who, what, values), values.astype(np.int64) - 1, POINTS, at_middles)
+    points = np.arange(1.0, POINTS + 1)
+    distances = partial(squared_distances, values=points, scale="ordinal")
+    sent = alpha_of_coincidences(
+        long_answers(who, what, values), np.searchsorted(points, values), POINTS, distances
+    )
     print(f"sent once: {len(pickle.dumps(sent.of_block)) / 1e6:.0f} MB; replicates of a task: {sent.size}")
 
 

@@ -1,7 +1,6 @@
 """Studies worked through in parts have the tables of those that are held in memory."""
 
 import shutil
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from beholder.study.kinds.rating import RatingQuestion
 from beholder.study.kinds.realism import RealismQuestion
 from beholder.study.kinds.side_by_side import SideBySideQuestion
 from beholder.study.question import Design, Screening
+from beholder.tables.id_index import IdIndex
 from beholder.tables.provenance import Provenance
 from beholder.tables.store import Store
 
@@ -59,17 +59,20 @@ def test_equal_tables(collected: Path, tmp_path: Path, rows_held: int) -> None:
     assert in_parts.read("judgements")["question"].is_sorted() == held.read("judgements")["question"].is_sorted()
 
 
-def test_ids_are_numbered_once(collected: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    enums = Counter[str]()
-    cast = pl.Expr.cast
+@pytest.mark.parametrize("rows_held", [ROWS_HELD, 20])
+def test_ids_are_numbered_once(collected: Path, monkeypatch: pytest.MonkeyPatch, rows_held: int) -> None:
+    numbered: list[int] = []
+    index_of = IdIndex.of
 
-    def counted(column: pl.Expr, dtype: pl.DataType | type[pl.DataType], *, strict: bool = True) -> pl.Expr:
-        enums[str(column)] += isinstance(dtype, pl.Enum)
-        return cast(column, dtype, strict=strict)
+    def counted(ids: pl.Series) -> IdIndex:
+        numbered.append(len(ids))
+        return index_of(ids)
 
-    monkeypatch.setattr(pl.Expr, "cast", counted)
-    consolidate(collected, rows_held=ROWS_HELD)
-    assert [enums[f'col("{name}")'] for name in ("rater", "image", "other")] == [1, 1, 1]
+    monkeypatch.setattr(IdIndex, "of", counted)
+    consolidate(collected, rows_held=rows_held)
+    rank(collected, rows_held=rows_held)
+    # in either stage the images, for references and for the judgements, the prompts of trials, and the raters
+    assert len(numbered) <= 7
 
 
 def test_faults_are_named_by_their_rows(collected: Path) -> None:

@@ -12,6 +12,7 @@ from beholder.judgements.rankings import RANK
 from beholder.judgements.votes import in_order_of_ids, votes_of
 from beholder.stats.agreement.krippendorff import Scale
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
+from beholder.tables.id_index import Enumerated
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,26 +93,23 @@ def by_aspect(question: AnyQuestion, judgements: pl.DataFrame) -> Iterator[Judge
 class Ids:
     """All ids of a study as enumerated types, whose numbers take the place of the ids."""
 
-    codes: dict[str, pl.Expr]
-    """The ids of each column as numbers; made once, for Polars numbers all ids whenever it is given a type."""
-    images: int
+    raters: Enumerated
+    images: Enumerated
 
     @staticmethod
     def of(raters: pl.Series, images: pl.Series) -> "Ids":
         """Number the ids, which may be repeated, in ascending order."""
-        names = {"rater": raters.unique().sort(), "image": images.unique().sort()}
-        kinds = {column: pl.Enum(ids) for column, ids in names.items()}
-        of_column = kinds | {"other": kinds["image"]}
-        return Ids({name: pl.col(name).cast(kind) for name, kind in of_column.items()}, len(names["image"]))
+        return Ids(Enumerated.of(raters), Enumerated.of(images))
 
 
 def compacted(judged: JudgedItems, ids: Ids) -> JudgedItems:
     """Return the same with numbers in place of ids, in the same order: a judgement takes some 30 bytes."""
-    codes = [code for name, code in ids.codes.items() if name in judged.frame.columns]
+    kinds = {"rater": ids.raters, "image": ids.images, "other": ids.images}
+    columns = [kind.coded(judged.frame[name]) for name, kind in kinds.items() if name in judged.frame.columns]
     item = pl.col("image").to_physical()
     if "other" in judged.frame.columns:
-        item = item.cast(pl.Int64) * ids.images + pl.col("other").to_physical()
-    return replace(judged, frame=judged.frame.with_columns(codes).with_columns(item=item))
+        item = item.cast(pl.Int64) * len(ids.images.names) + pl.col("other").to_physical()
+    return replace(judged, frame=judged.frame.with_columns(columns).with_columns(item=item))
 
 
 def together(parts: list[list[JudgedItems]]) -> list[JudgedItems]:

@@ -11,6 +11,7 @@ import polars as pl
 
 from beholder.errors import TableError
 from beholder.judgements.joined import ANSWER_TEXT, answered_trials, join_trials
+from beholder.tables.keys import Keys
 from beholder.tables.parts import shuffled
 from beholder.tables.store import Store
 
@@ -62,7 +63,7 @@ def _numbered(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
 
 
 def _together(
-    files: tuple[Path, ...], store: Store, name: str, pending: Mapping[str, pl.DataFrame]
+    files: tuple[Path, ...], store: Store, name: str, pending: Mapping[str, pl.DataFrame | Keys]
 ) -> pl.DataFrame:
     """Return the rows of the files, checked; that a repeated trial is in the table is not looked up again.
 

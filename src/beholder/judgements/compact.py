@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from beholder.tables.id_index import Enumerated
 from beholder.tables.store import Store
 
 COLUMNS = ("question", "aspect", "rater", "image", "other", "value", "value_kind", "expected", "used")
@@ -34,19 +35,15 @@ def judged_images(store: Store, rows_held: int, *, single: bool) -> JudgedImages
     images = store.read("images")
     if store.rows("judgements") <= rows_held:
         return JudgedImages(store.read("judgements"), images)
-    ids, generators = (pl.Enum(images[name].unique().sort()) for name in ("image", "generator"))
-    raters = pl.Enum(store.read("raters")["rater"].unique().sort())
+    ids, raters = Enumerated.of(images["image"]), Enumerated.of(store.read("raters")["rater"])
     columns = [*COLUMNS, *(SINGLE if single else ())]
     words = pl.scan_parquet(store.path("judgements")).select(pl.col(WORDS).unique().sort().implode()).collect()
-    kinds: dict[str, pl.Enum] = {
-        "rater": raters,
-        "image": ids,
-        "other": ids,
-        **{name: pl.Enum(words[name].explode()) for name in WORDS},
-    }
-    compact = [pl.col(name).cast(kind) for name, kind in kinds.items()]
+    repeated = [pl.col(name).cast(pl.Enum(words[name].explode())) for name in WORDS]
+    coded = {"rater": raters, "image": ids, "other": ids}
     batches = [
-        batch.with_columns(compact) for batch in store.batches("judgements", rows_held, columns, check=True)
+        batch.with_columns(kind.coded(batch[name]) for name, kind in coded.items()).with_columns(repeated)
+        for batch in store.batches("judgements", rows_held, columns, check=True)
     ]
-    coded = images.with_columns(pl.col("image").cast(ids), pl.col("generator").cast(generators))
-    return JudgedImages(pl.concat(batches, rechunk=True), coded)
+    generators = pl.Enum(images["generator"].unique().sort())
+    enumerated = images.with_columns(ids.coded(images["image"]), pl.col("generator").cast(generators))
+    return JudgedImages(pl.concat(batches, rechunk=True), enumerated)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
+from beholder.tables.keys import Keys
 from beholder.tables.schema import TYPE_NAMES, Column, Reference, Table
 
 SHOWN = 5
@@ -57,7 +58,9 @@ def faults_in(frame: pl.DataFrame, table: Table) -> list[str]:
     return faults
 
 
-def reference_faults(frame: pl.DataFrame, table: Table, targets: Mapping[str, pl.DataFrame | None]) -> list[str]:
+def reference_faults(
+    frame: pl.DataFrame, table: Table, targets: Mapping[str, pl.DataFrame | Keys | None]
+) -> list[str]:
     """Return the dangling references; ``targets`` holds each referenced table, or ``None`` where it is absent."""
     faults: list[str] = []
     for reference in table.references:
@@ -105,7 +108,7 @@ def _key_faults(frame: pl.DataFrame, table: Table) -> list[str]:
     return [f"key {key} occurs more than once: {_rows(again, frame.select(pl.struct(table.key)).to_series())}"]
 
 
-def _dangling(frame: pl.DataFrame, reference: Reference, target: pl.DataFrame | None) -> list[str]:
+def _dangling(frame: pl.DataFrame, reference: Reference, target: pl.DataFrame | Keys | None) -> list[str]:
     columns = list(reference.columns)
     keys = frame.select(columns).with_row_index("row")
     for name in columns:
@@ -116,15 +119,18 @@ def _dangling(frame: pl.DataFrame, reference: Reference, target: pl.DataFrame | 
         return []
     if target is None:
         return [f"{' + '.join(columns)} refers to table '{reference.table}', which is missing"]
-    if [target.schema.get(name) for name in reference.target] != [keys.schema[name] for name in columns]:
+    rows = target.rows if isinstance(target, Keys) else target
+    if [rows.schema.get(name) for name in reference.target] != [keys.schema[name] for name in columns]:
         key = " + ".join(reference.target)
         return [f"{' + '.join(columns)} refers to {key}, which '{reference.table}' lacks or holds as another type"]
-    targets = target.select(list(reference.target))
+    if isinstance(target, Keys) and len(columns) == 1 and target.hold(reference.target[0], keys[columns[0]]):
+        return []
+    targets = rows.select(list(reference.target))
     dangling = keys.join(targets, left_on=columns, right_on=list(reference.target), how="anti").sort("row")
     if dangling.is_empty():
         return []
-    rows = [f"row {row} ({', '.join(repr(v) for v in key)})" for row, *key in dangling.head(SHOWN).iter_rows()]
-    return [f"{' + '.join(columns)} not found in table '{reference.table}': {_and_more(rows, dangling.height)}"]
+    first = [f"row {row} ({', '.join(repr(v) for v in key)})" for row, *key in dangling.head(SHOWN).iter_rows()]
+    return [f"{' + '.join(columns)} not found in table '{reference.table}': {_and_more(first, dangling.height)}"]
 
 
 def _rows(bad: pl.Series, values: pl.Series | None) -> str:

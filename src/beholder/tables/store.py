@@ -11,6 +11,7 @@ from beholder.errors import StageError, TableError, UndeclaredTableError
 from beholder.tables.atomic import write_atomically
 from beholder.tables.catalogue import TABLES
 from beholder.tables.check import conform, conform_lazily, faults_in, reference_faults
+from beholder.tables.keys import Keys
 from beholder.tables.parts import ROWS_HELD, Parts
 from beholder.tables.provenance import METADATA_KEY, Provenance, file_hash
 from beholder.tables.room import room_on_disk
@@ -126,7 +127,7 @@ class Store:
         self,
         name: str,
         frame: pl.DataFrame,
-        pending: Mapping[str, pl.DataFrame] | None = None,
+        pending: Mapping[str, pl.DataFrame | Keys] | None = None,
         sound: frozenset[str] = frozenset(),
     ) -> list[str]:
         """Return the faults of some rows of a table.
@@ -136,13 +137,14 @@ class Store:
         """
         return self._faults(frame, TABLES[name], self._targets(TABLES[name], pending or {}, sound), sound)
 
-    def referenced(self, name: str, sound: frozenset[str] = frozenset()) -> dict[str, pl.DataFrame]:
+    def referenced(self, name: str, sound: frozenset[str] = frozenset()) -> dict[str, Keys]:
         """Return the keys of the tables that a table refers to, but of those that are ``sound``.
 
         With them :meth:`faults` reads no file, however many parts of the table it is called for.
         """
-        targets = self._targets(TABLES[name], {}, sound)
-        return {target: keys for target, keys in targets.items() if keys is not None}
+        looked_up = [r.table for r in TABLES[name].references if r.table != name and r.table not in sound]
+        rows = {target: self._loaded_keys(target) for target in looked_up}
+        return {target: Keys(keys) for target, keys in rows.items() if keys is not None}
 
     def write(self, frames: Mapping[str, pl.DataFrame | Parts], provenance: Provenance) -> None:
         """Write the tables, each atomically, after all of them have been checked together.
@@ -207,15 +209,15 @@ class Store:
     def _faults(
         frame: pl.DataFrame,
         table: Table,
-        targets: Mapping[str, pl.DataFrame | None],
+        targets: Mapping[str, pl.DataFrame | Keys | None],
         sound: frozenset[str] = frozenset(),
     ) -> list[str]:
         doubtful = replace(table, references=tuple(r for r in table.references if r.table not in sound))
         return faults_in(frame, table) + reference_faults(frame, doubtful, targets)
 
     def _targets(
-        self, table: Table, pending: Mapping[str, pl.DataFrame | Parts], sound: frozenset[str]
-    ) -> dict[str, pl.DataFrame | None]:
+        self, table: Table, pending: Mapping[str, pl.DataFrame | Keys | Parts], sound: frozenset[str]
+    ) -> dict[str, pl.DataFrame | Keys | None]:
         """Return what the references of a table are looked up in; ``None`` for a table that is absent."""
         looked_up = [r.table for r in table.references if r.table != table.name and r.table not in sound]
         return {name: self._target(name, pending) for name in looked_up}
@@ -225,10 +227,12 @@ class Store:
         everything = Store(self.folder, self.room)
         return frozenset(r.table for r in TABLES[name].references if everything.rows(r.table) > size)
 
-    def _target(self, name: str, pending: Mapping[str, pl.DataFrame | Parts]) -> pl.DataFrame | None:
+    def _target(self, name: str, pending: Mapping[str, pl.DataFrame | Keys | Parts]) -> pl.DataFrame | Keys | None:
         here_now = pending.get(name)
-        if isinstance(here_now, pl.DataFrame):
-            return here_now
+        return self._loaded_keys(name) if here_now is None or isinstance(here_now, Parts) else here_now
+
+    def _loaded_keys(self, name: str) -> pl.DataFrame | None:
+        """Return the columns of a table that others refer to; ``None`` where it is absent."""
         here = Store(self.folder, self.room)
         home = here if here.has(name) else Store(self.folder)
         if not home.has(name):

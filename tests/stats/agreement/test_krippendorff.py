@@ -1,3 +1,4 @@
+from functools import partial
 from itertools import permutations
 
 import krippendorff as oracle
@@ -9,8 +10,21 @@ from numpy.typing import NDArray
 
 from beholder.errors import StatisticsError
 from beholder.stats.agreement.answers import LongAnswers
-from beholder.stats.agreement.krippendorff import Scale, alpha_of_counts, krippendorff_alpha
-from beholder.stats.agreement.krippendorff_replicates import _alike, _counts, _numbered, _panels
+from beholder.stats.agreement.krippendorff import (
+    Scale,
+    _disagreement,
+    alpha_of_counts,
+    krippendorff_alpha,
+    squared_distances,
+)
+from beholder.stats.agreement.krippendorff_coincidences import alpha_of_coincidences, few_values
+from beholder.stats.agreement.krippendorff_replicates import (
+    _alike,
+    _counts,
+    _panels,
+    alpha_of_weights,
+    numbered,
+)
 from beholder.stats.intervals.bootstrap import rater_weights
 
 SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval", "ratio")
@@ -162,9 +176,40 @@ def test_nonsense_is_refused() -> None:
         krippendorff_alpha([0, 1] * 6000, np.repeat(range(6000), 2), range(12000), ones(2), scale="interval")
 
 
+@given(st.integers(0, 2**32 - 1), st.sampled_from(SCALES), st.sampled_from([1.0, 0.5, 40.0]))
+@settings(max_examples=40, deadline=None)
+def test_coincidences_and_sums_over_raters_are_equal(seed: int, scale: Scale, unit: float) -> None:
+    # weights of 40 make sums of squares beyond two bytes, and halves are no whole numbers
+    rng = np.random.default_rng(seed)
+    _, (who, what, values) = simulate(rng, items=300)  # two blocks of items
+    answers, kinds = LongAnswers(who, 2 * what, values, 10, 600), np.arange(5.0)
+    weights = unit * rng.poisson(1.0, (40, 10))  # two blocks of replicates, …
+    weights[:33] = weights[:33] > 0  # … the first of raters who are only left out
+    category = values.astype(int)
+    sums = alpha_of_weights(answers, category, 5, _disagreement(kinds, scale))
+    coincidences = alpha_of_coincidences(
+        answers, category, 5, partial(squared_distances, values=kinds, scale=scale)
+    )
+    assert coincidences(weights) == pytest.approx(sums(weights), abs=1e-12, nan_ok=True)
+
+
+def test_where_many_values_meet_few_answers_sums_over_raters_are_taken() -> None:
+    assert few_values(5, answers=40, items=20)
+    assert not few_values(21, answers=40, items=20)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_many_values_against_the_krippendorff_package(scale: Scale) -> None:
+    rng = np.random.default_rng(7)
+    matrix = rng.integers(0, 60, (6, 40)).astype(float)
+    who, what = (index.ravel() for index in np.indices(matrix.shape))
+    expected = oracle.alpha(matrix, level_of_measurement=scale)
+    assert krippendorff_alpha(who, what, matrix.ravel(), ones(6), scale=scale).value == pytest.approx(expected)
+
+
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=40), st.sampled_from([31, 1_000]))
 def test_keys_are_numbered_as_if_they_were_sorted(keys: list[int], size: int) -> None:
-    distinct, places = _numbered(np.array(keys), size)  # by a table where they are dense, else by sorting
+    distinct, places = numbered(np.array(keys), size)  # by a table where they are dense, else by sorting
     expected = np.unique(keys, return_inverse=True)
     assert distinct.tolist() == expected[0].tolist()
     assert places.tolist() == expected[1].tolist()

@@ -8,6 +8,7 @@ n(v) = Σ o(v,·) and n = Σ n(v). Items with one answer drop out. 1 is perfect 
 v′)²; ratio ((v − v′)/(v + v′))². Krippendorff, "Computing Krippendorff's alpha-reliability" (2011).
 """
 
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from beholder.errors import StatisticsError
 from beholder.stats.agreement.answers import long_answers
+from beholder.stats.agreement.krippendorff_coincidences import alpha_of_coincidences, few_values
 from beholder.stats.agreement.krippendorff_replicates import (
     Disagreement,
     alpha_of_weights,
@@ -55,7 +57,12 @@ def krippendorff_alpha(
     categories = np.unique(judged.values)
     category = np.searchsorted(categories, judged.values)
     _check(len(categories), len(judged.items) > 0)
-    alpha = alpha_of_weights(judged, category, len(categories), _disagreement(categories, scale), each=each)
+    kinds = len(categories)
+    if few_values(kinds, len(judged.items), np.count_nonzero(np.bincount(judged.items))):
+        distances = partial(squared_distances, values=categories, scale=scale)
+        alpha = alpha_of_coincidences(judged, category, kinds, distances, each=each)
+    else:
+        alpha = alpha_of_weights(judged, category, kinds, _disagreement(categories, scale), each=each)
     estimate = agreement_estimate(judged, weights, alpha, level=level)
     _defined(estimate.value)
     return estimate
@@ -80,7 +87,7 @@ def alpha_of_counts(counts: ArrayLike, values: ArrayLike | None = None, *, scale
     coincidence = paired.T @ (paired / (paired.sum(axis=1, keepdims=True) - 1))
     coincidence -= np.diag((paired / (paired.sum(axis=1, keepdims=True) - 1)).sum(axis=0))
     margin = coincidence.sum(axis=1)
-    distance = _distances(margin, numbers.astype(np.float64), scale)
+    distance = squared_distances(margin, numbers.astype(np.float64), scale)
     observed, expected = (coincidence * distance).sum(), margin @ distance @ margin
     return _defined(float(chance_corrected(observed, expected, margin.sum())))
 
@@ -108,16 +115,17 @@ def _disagreement(values: NDArray[np.float64], scale: Scale) -> Disagreement:
     return different if len(values) > 2 else at_positions(np.arange(float(len(values))))
 
 
-def _distances(margin: NDArray[np.float64], values: NDArray[np.float64], scale: Scale) -> NDArray[np.float64]:
-    """Return δ² (categories, categories), up to a factor."""
+def squared_distances(
+    margin: NDArray[np.float64], values: NDArray[np.float64], scale: Scale
+) -> NDArray[np.float64]:
+    """Return δ² (…, categories, categories), up to a factor, for ``margin`` (…, categories)."""
     if scale == "ratio":
         return _ratio_distances(values)
     if scale == "nominal":
         return 1 - np.eye(len(values))
-    place = np.cumsum(margin) - margin / 2 if scale == "ordinal" else values
-    return np.asarray(
-        ((place[:, None] - place[None, :]) / max(np.ptp(place), np.finfo(float).tiny)) ** 2, np.float64
-    )
+    place = np.cumsum(margin, axis=-1) - margin / 2 if scale == "ordinal" else values
+    width = np.maximum(np.ptp(place, axis=-1), np.finfo(float).tiny)[..., None, None]
+    return np.asarray(((place[..., :, None] - place[..., None, :]) / width) ** 2, np.float64)
 
 
 def _ratio_distances(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Krippendorff's α for thousands of weighted replicates at once, without a matrix of coincidences.
+"""Krippendorff's α for thousands of weighted replicates at once, without a matrix of coincidences: of many values.
 
 For an item with weights wᵢ, the answers i ≠ j make wᵢwⱼ pairs, and the item's pairs are scaled by f = M/(M² −
 Σwᵢ²), M = Σwᵢ, so that they add up to M, its answers. Copies of one rater (the terms wᵢ²) are left out. The
@@ -157,15 +157,15 @@ def _alphas(
 def _answered(answers: LongAnswers, kind: NDArray[np.integer], kinds: int) -> Answered:
     panel_of = _panels(answers)  # (items in ascending order,)
     order = np.argsort(panel_of, kind="stable")
-    place = np.empty(len(order), _index_type(len(order)))
+    place = np.empty(len(order), index_type(len(order)))
     place[order] = np.arange(len(order))
-    item = place[_numbered(answers.items, answers.item_count)[1]]
+    item = place[numbered(answers.items, answers.item_count)[1]]
     first = np.searchsorted(panel_of[order], np.arange(int(panel_of.max()) + 1))
-    held, use = _numbered(kind * answers.rater_count + answers.raters, kinds * answers.rater_count)
+    held, use = numbered(kind * answers.rater_count + answers.raters, kinds * answers.rater_count)
     use_kind, use_rater = np.divmod(held, answers.rater_count)
     is_first = np.zeros(len(order), np.bool_)
     is_first[first] = True
-    panel_at = (np.cumsum(is_first) - 1).astype(_index_type(len(first)))  # (items,)
+    panel_at = (np.cumsum(is_first) - 1).astype(index_type(len(first)))  # (items,)
     panel = panel_at[item]  # (answers,)
     in_first = is_first[item]  # the answers to one item of each panel
     by_rater = _product(panel[in_first], answers.raters[in_first], (len(first), answers.rater_count))
@@ -193,7 +193,7 @@ def _panels(answers: LongAnswers) -> NDArray[np.int64]:
     keys.sort()  # each occurs once: faster than to sort by two columns
     starts = np.flatnonzero(np.diff(keys // answers.rater_count, prepend=-1))
     keys %= answers.rater_count
-    raters = keys.astype(_index_type(answers.rater_count))
+    raters = keys.astype(index_type(answers.rater_count))
     del keys
     sizes = np.diff(starts, append=len(raters))
     rng = np.random.default_rng(0)  # what comes out does not depend on it
@@ -217,12 +217,12 @@ def _alike(
     return np.array_equal(raters, raters[np.arange(len(raters)) + shift])
 
 
-def _index_type(size: int) -> type[np.int32 | np.int64]:
+def index_type(size: int) -> type[np.int32 | np.int64]:
     """Return the smaller type of integers that numbers so many: of many answers, every byte counts."""
     return np.int32 if size <= np.iinfo(np.int32).max else np.int64
 
 
-def _numbered(keys: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDArray[np.integer]]:
+def numbered(keys: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDArray[np.integer]]:
     """Return the distinct keys, which are below ``size``, in ascending order, and the place of each key there.
 
     Where the keys are dense, a table saves sorting them.
@@ -231,7 +231,7 @@ def _numbered(keys: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], ND
         distinct, places = np.unique(keys, return_inverse=True)
         return distinct, places
     distinct = np.flatnonzero(np.bincount(keys, minlength=size))
-    table = np.zeros(size, _index_type(len(distinct)))
+    table = np.zeros(size, index_type(len(distinct)))
     table[distinct] = np.arange(len(distinct))
     return distinct, table[keys]
 
