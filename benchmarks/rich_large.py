@@ -1,10 +1,14 @@
 """The recipe ``rich-feedback``: build, train a step, save, load, export: ``python benchmarks/rich_large.py``.
 
-Settings are those of the recipe (ViT-B/16 at 384 pixels, T5-base, augmented prompts), but for random weights. Each
-part says how much time of processors it took, which other work on the machine does not change, and the most memory
-that the process has held so far; ``docs/measured/rich-large.md`` is a saved run.
+Settings are those of the recipe (ViT-B/16 at 384 pixels, T5-base, augmented prompts, batches of 8, its AdamW), but
+for random weights; a batch is divided into parts of one image (``training.accumulate = 8``) and activations are
+computed again (``training.gradient_checkpointing``): at once, 8 images would need 28 GB even so, and 93 GB
+otherwise. ``--parts 2`` computes two of the eight before AdamW's step. Each line says how much processor time it
+took, which other work on the machine does not change, and the most memory that the process has held so far;
+``docs/measured/rich-large.md`` is a saved run.
 """
 
+import argparse
 import os
 import platform
 import resource
@@ -17,7 +21,8 @@ from typing import TypeVar
 import numpy as np
 import torch
 
-from beholder.learn.recipe import load_recipe
+from beholder.learn.processes.blocks import checkpoint_gradients, keep_activations
+from beholder.learn.recipe import Recipe, load_recipe
 from beholder.models.rich_feedback.export import ExportableNetwork, export_network
 from beholder.models.rich_feedback.model import RichFeedbackModel
 from beholder.models.rich_feedback.settings import RichFeedbackSettings
@@ -27,41 +32,41 @@ from beholder.models.weights.checkpoint import WEIGHTS, Record, load_rich_checkp
 VOCABULARY = 32_096
 """With the four special numbers, as many as T5's tokenizer has."""
 
-PROMPTS = ("word1 word2 word3", "word4 word5 word6 word7 word8")
+PROMPT, MISALIGNED = "word4 word5 word6 word7 word8", (False, False, True, False, False)
 Done = TypeVar("Done")
 
 
 def main() -> None:
+    recipe = load_recipe("rich-feedback", ["model.image.weights=", "model.text.weights="])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--parts", type=int, default=recipe.training.batch, help="of the batch, one image each")
+    parser.add_argument("--keep-activations", action="store_true", help="no gradient checkpointing")
+    options = parser.parse_args()
     versions = f"Python {platform.python_version()}, torch {torch.__version__}"
     print(f"{platform.machine()}, {os.cpu_count()} cores, {versions}\n")
     print("| part | seconds of a core | most memory so far |\n|---|---|---|")
     torch.manual_seed(0)
     words = tuple(f"word{number}" for number in range(VOCABULARY))
-    model = _timed("build", lambda: RichFeedbackModel(_settings(words)))
-    batch = _batch(model)
-    _timed("one training step, 2 images", lambda: _step(model, batch))
-    feedback = _timed("all outputs, 2 images", lambda: model.feedback(batch.pixels, PROMPTS))
+    settings = RichFeedbackSettings.model_validate({**recipe.model_settings, "words": words})
+    model = _timed("build", lambda: RichFeedbackModel(settings))
+    parameters = sum(parameter.numel() for parameter in model.module.parameters())
+    _step(model, recipe, options.parts, checkpointing=not options.keep_activations)
+    batch = _image(model)
+    feedback = _timed("all outputs, 1 image", lambda: model.feedback(batch.pixels, batch.prompts))
     with tempfile.TemporaryDirectory(prefix="rich-large-") as folder_name:
         folder = Path(folder_name)
         record = Record("rich-feedback", model.config, model.settings.scores)
         _timed("save", lambda: save_checkpoint(folder, model, record))
         size = (folder / WEIGHTS).stat().st_size
         again, _ = _timed("load", lambda: load_rich_checkpoint(folder))
-        after = _farthest(feedback, again.feedback(batch.pixels, PROMPTS))
+        after = _farthest(feedback, again.feedback(batch.pixels, batch.prompts))
         del again
         program = folder / "model.pt2"
         _timed("export", lambda: export_network(model, program))
         loaded = _timed("load the export", lambda: torch.export.load(program).module())
         exported = _exported(model, loaded, batch)
-    parameters = sum(parameter.numel() for parameter in model.module.parameters())
     print(f"\n{parameters:,} parameters, {size / 1e9:.2f} GB")
     print(f"farthest output after loading: {after:.1e}; of the exported program: {exported:.1e}")
-
-
-def _settings(words: tuple[str, ...]) -> RichFeedbackSettings:
-    """The settings of the recipe, without the weights that it starts from; words in place of T5's tokenizer."""
-    recipe = load_recipe("rich-feedback", ["model.image.weights=", "model.text.weights="])
-    return RichFeedbackSettings.model_validate({**recipe.model_settings, "words": words})
 
 
 def _timed(part: str, work: Callable[[], Done]) -> Done:
@@ -75,25 +80,37 @@ def _timed(part: str, work: Callable[[], Done]) -> Done:
     return outcome
 
 
-def _batch(model: RichFeedbackModel) -> RichBatch:
+def _image(model: RichFeedbackModel) -> RichBatch:
+    """One image with all its labels."""
     side, outputs = model.settings.image.side, model.settings
     return RichBatch(
-        torch.randn(2, 3, side, side),
-        PROMPTS,
-        torch.rand(2, len(outputs.heatmaps), outputs.map_side, outputs.map_side),
-        torch.rand(2, len(outputs.scores)),
-        ((False, True, False), (False, False, True, False, False)),
+        torch.randn(1, 3, side, side),
+        (PROMPT,),
+        torch.rand(1, len(outputs.heatmaps), outputs.map_side, outputs.map_side),
+        torch.rand(1, len(outputs.scores)),
+        (MISALIGNED,),
     )
 
 
-def _step(model: RichFeedbackModel, batch: RichBatch) -> None:
+def _step(model: RichFeedbackModel, recipe: Recipe, parts: int, *, checkpointing: bool) -> None:
+    """One step of the recipe's AdamW over the gradients of ``parts`` images, added up."""
+    training = recipe.training
     model.module.train()
-    optimiser = torch.optim.AdamW(model.parameter_groups(1e-4, 0.01))
-    model.loss(batch).backward()  # type: ignore[no-untyped-call]
+    if checkpointing:
+        checkpoint_gradients(model.module)
+    groups = model.parameter_groups(training.learning_rate, training.weight_decay)
+    optimiser = torch.optim.AdamW(groups, lr=training.learning_rate, betas=training.betas, eps=training.epsilon)
+    for number in range(1, parts + 1):
+        _timed(f"gradients of image {number} of {training.batch}", lambda: _add_gradients(model, training.batch))
     lacking = [name for name, parameter in model.module.named_parameters() if parameter.grad is None]
     assert not lacking, lacking
-    optimiser.step()
+    _timed("AdamW", optimiser.step)
     optimiser.zero_grad()
+    keep_activations(model.module)
+
+
+def _add_gradients(model: RichFeedbackModel, parts: int) -> None:
+    (model.loss(_image(model)) / parts).backward()  # type: ignore[no-untyped-call]
 
 
 def _farthest(first: RichFeedback, second: RichFeedback) -> float:
@@ -107,7 +124,7 @@ def _farthest(first: RichFeedback, second: RichFeedback) -> float:
 def _exported(model: RichFeedbackModel, loaded: torch.nn.Module, batch: RichBatch) -> float:
     prompt_ids = [model.tokenizer.encode_prompt(prompt, 4)[0] for prompt in batch.prompts]
     token_ids = torch.tensor(prompt_ids)
-    decoder_ids = torch.cat([torch.zeros(2, 1, dtype=torch.int64), token_ids[:, :-1]], 1)
+    decoder_ids = torch.cat([torch.zeros(1, 1, dtype=torch.int64), token_ids[:, :-1]], 1)
     inputs = (batch.pixels, token_ids, torch.ones_like(token_ids), decoder_ids)
     expected, actual = ExportableNetwork(model.module).eval()(*inputs), loaded(*inputs)
     return max(float((expected[name] - actual[name]).abs().max()) for name in expected)
