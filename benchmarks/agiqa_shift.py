@@ -100,7 +100,7 @@ def choose(images: Images, cache: Path) -> None:
         rates = []
         for kind in by_kind:
             others = np.concatenate([vectors for name, vectors in by_kind.items() if name != kind])
-            detector = fit_detector(blank, head, images.vectors[train], others, strength)
+            detector = fit_detector(blank, head, images.vectors[train], others, strength=strength)
             threshold = np.quantile(detector.scores(head, images.vectors[test]), 0.95)
             rates.append(float((detector.scores(head, by_kind[kind]) > threshold).mean()))
         print(f"| {strength:g} | {' | '.join(f'{rate:.2f}' for rate in [*rates, np.mean(rates)])} |", flush=True)

@@ -53,7 +53,7 @@ def _shift_lines(folder: Path) -> Iterator[str]:
     alone = "" if len(light) > 1 else " alone, as no light encoder was installed"
     yield (
         "`beholder score` and `beholder explain` say where images are unlike those it was trained on, by a "
-        f"detector that looks at {', '.join(light)}{alone}. It was trained against {warning.altered:,} altered and "
-        f"drawn images, and calibrated on {warning.images:,} training and validation images, cross-validated over "
-        "prompts: no more than 5 % of images like these should be reported."
+        f"detector that looks at {', '.join(light)}{alone}. It was trained against {warning.altered:,} altered "
+        f"and drawn images, and calibrated on {warning.images:,} training and validation images, cross-validated "
+        "over prompts: no more than 5 % of images like these should be reported."
     )

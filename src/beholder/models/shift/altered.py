@@ -70,8 +70,8 @@ def in_palette(image: Image.Image, rng: np.random.Generator) -> Image.Image:
 
 
 def softened(image: Image.Image, rng: np.random.Generator) -> Image.Image:
-    """Blurred."""
-    return image.filter(ImageFilter.GaussianBlur(float(rng.uniform(2, 6)) * scale_of(image)))
+    """Blurred, by a pixel at least."""
+    return image.filter(ImageFilter.GaussianBlur(max(float(rng.uniform(2, 6)) * scale_of(image), 1.0)))
 
 
 ALTERATIONS: Mapping[str, Alteration] = {

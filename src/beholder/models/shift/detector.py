@@ -66,6 +66,10 @@ class ShiftDetector:
     def features(self, components: Components, vectors: Vectors) -> Floats:
         """Return standardised components, residuals and pixel features: (images, features)."""
         points, residuals = components_and_residuals(components, self.bounds, vectors)
+        return self.joined(points, residuals, vectors)
+
+    def joined(self, points: Floats, residuals: Floats, vectors: Vectors) -> Floats:
+        """Return the features of images whose components and residuals are these: (images, features)."""
         pixels = self.pixel_features(vectors[:, -len(self.pixel_means) :])
         return np.column_stack([points / self.scales, (residuals - self.centres) / self.units, pixels])
 

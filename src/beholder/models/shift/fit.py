@@ -24,11 +24,21 @@ MOST_STEPS = 400
 
 
 def fit_detector(
-    blank: ShiftDetector, components: Components, usual: Vectors, altered: Vectors, strength: float = STRENGTH
+    blank: ShiftDetector,
+    components: Components,
+    usual: Vectors,
+    altered: Vectors,
+    *,
+    residuals: Floats | None = None,
+    strength: float = STRENGTH,
 ) -> ShiftDetector:
-    """Return the detector before it is calibrated: its median is 0, its unit 1."""
-    features = [blank.features(components, vectors) for vectors in (usual, altered)]
-    weights, intercept = fit_regression(features[0], features[1], strength)
+    """Return the detector before it is calibrated: its median is 0, its unit 1.
+
+    ``residuals`` are what is left over of the usual images, (images, groups), in place of what the components leave.
+    """
+    points, left_over = components_and_residuals(components, blank.bounds, usual)
+    of_usual = blank.joined(points, left_over if residuals is None else residuals, usual)
+    weights, intercept = fit_regression(of_usual, blank.features(components, altered), strength)
     return replace(blank, weights=weights, intercept=intercept)
 
 

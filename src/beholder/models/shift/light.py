@@ -1,4 +1,4 @@
-"""What a warning of unlike images looks at: vectors of light encoders, or, without their package, pixels alone."""
+"""What a warning of unlike images looks at: vectors of a light encoder, or, without its package, pixels alone."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from beholder.models.shift.warning import ShiftWarning, read_warning
 from beholder.models.training_images import SHIFT_FILE
 from beholder.models.weights.location import file_in_package
 
-LIGHT = ("efficientnet-lite0-moments", "efficientnet-lite0-details")
+LIGHT = ("efficientnet-lite0-details",)
 PIXELS = "pixel-statistics"
 
 
 def light_encoders() -> tuple[Encoder, ...]:
-    """Return those of the light encoders whose weights are installed, and that of pixels after them."""
+    """Return the light encoder, if its weights are installed, and that of pixels after them."""
     names = [name for name in LIGHT if file_in_package(ENCODERS[name].weights, "models/*.pth")]
     return tuple(load_encoder(name) for name in (*names, PIXELS))
 

@@ -21,7 +21,7 @@ from beholder.models.shift.warning import ShiftWarning
 
 Floats = NDArray[np.float64]
 
-COMPONENTS = 64
+COMPONENTS = 32
 FOLDS = 5
 FALSE_ALARMS, DOUBT = 0.05, 0.1
 """The rate that is allowed, and the probability that it is exceeded because the images are few."""
@@ -46,7 +46,7 @@ class PromptedVectors:
 def train_warning(encoders: Sequence[Encoder], usual: PromptedVectors, altered: PromptedVectors) -> ShiftWarning:
     """Return the warning of a model of the images ``usual``; the last of the encoders is that of pixels."""
     *light, pixels = encoders
-    bounds = np.cumsum([0, *(width for encoder in light for width in encoder.groups)])
+    bounds = np.cumsum([0, *(width for encoder in light for width in encoder.groups)])[::2]  # both of each stage
     scores = held_out_scores(usual, altered, bounds, pixels.dims)
     components, detector = fit(usual.vectors, altered.vectors, bounds, pixels.dims)
     median, limit = float(np.median(scores)), tolerance_bound(scores)
@@ -73,11 +73,20 @@ def held_out_scores(
 def fit(
     usual: Vectors, altered: Vectors, bounds: NDArray[np.int64], statistics: int
 ) -> tuple[PrincipalComponents, ShiftDetector]:
-    """Return components of the usual images, and a detector on them that is not calibrated yet."""
-    components = fit_components(usual[:, : bounds[-1]], COMPONENTS)
-    residuals = components_and_residuals(components, bounds, usual)[1]
+    """Return components of the usual images, and a detector on them that is not calibrated yet.
+
+    Components leave less over of images that they were fitted to than of others. So the regression sees what is
+    left over of each usual image by components of other ones.
+    """
+    features = usual[:, : bounds[-1]]
+    components = fit_components(features, COMPONENTS)
+    residuals = np.empty((len(usual), len(bounds) - 1))
+    for fold in range(FOLDS):
+        test = np.arange(len(usual)) % FOLDS == fold
+        of_others = fit_components(features[~test], COMPONENTS)
+        residuals[test] = components_and_residuals(of_others, bounds, features[test])[1]
     blank = unfitted(components, bounds, usual, residuals, statistics)
-    return components, fit_detector(blank, components, usual, altered)
+    return components, fit_detector(blank, components, usual, altered, residuals=residuals)
 
 
 def tolerance_bound(scores: Floats) -> float:
