@@ -72,9 +72,9 @@ def _trained(name: str, _: Weights, device: str | None) -> Scorer:
     if folder_and_aspect is None:
         raise WeightsError(f"{name}: no {RECORD} here; a folder written by `beholder learn` is expected")
     if _is_shift(name):
-        module = "trained_shift"
+        module = "trained.shift"
     else:
-        module = "rich.reward" if _architecture(name) in RICH_ARCHITECTURES else "trained"
+        module = "rich.reward" if _architecture(name) in RICH_ARCHITECTURES else "trained.model"
     return _loader(module, name)(*folder_and_aspect, device)
 
 

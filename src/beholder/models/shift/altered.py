@@ -35,7 +35,7 @@ def noisy(image: Image.Image, rng: np.random.Generator) -> Image.Image:
 
 
 def enlarged(image: Image.Image, rng: np.random.Generator) -> Image.Image:
-    """At 80 to 224 px, as such or enlarged again."""
+    """At 80 to 224 px, or enlarged again from that."""
     reduced = image.resize(square(image, int(rng.integers(80, 225))), Image.Resampling.BICUBIC)
     if rng.random() < 0.5:
         return reduced

@@ -53,15 +53,15 @@ def unfitted(
     scales = components_and_residuals(components, bounds, usual)[0].std(axis=0)
     centres, highs = np.quantile(residuals, (0.5, 0.95), axis=0)
     of_pixels = usual[:, usual.shape[1] - statistics :].astype(np.float64)
-    means, deviations = of_pixels.mean(axis=0), np.maximum(of_pixels.std(axis=0), 1e-6)
-    covariance = np.cov((of_pixels - means) / deviations, rowvar=False) + RIDGE * np.eye(statistics)
+    means, spreads = of_pixels.mean(axis=0), np.maximum(of_pixels.std(axis=0), 1e-6)
+    covariance = np.cov((of_pixels - means) / spreads, rowvar=False) + RIDGE * np.eye(statistics)
     return ShiftDetector(
         scales=np.maximum(scales, 1e-6),
         bounds=bounds,
         centres=centres,
         units=np.maximum(highs - centres, 1e-6),
         pixel_means=means,
-        pixel_deviations=deviations,
+        pixel_deviations=spreads,
         pixel_whitening=np.linalg.inv(np.linalg.cholesky(covariance)),
         weights=np.zeros(len(scales) + len(centres) + 2 * statistics + 1),
         intercept=0.0,
