@@ -21,7 +21,8 @@ from beholder.models.alignment.head import (
     convex_combinations,
     head_of_tensors,
 )
-from beholder.models.quality.head import KernelHead, signed_roots
+from beholder.models.components import signed_roots
+from beholder.models.quality.head import KernelHead
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]

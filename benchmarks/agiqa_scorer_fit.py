@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
-from beholder.models.quality.head import NUMBERS, TENSORS, KernelHead, signed_roots
+from beholder.models.components import signed_roots
+from beholder.models.quality.head import NUMBERS, TENSORS, KernelHead
 
 Floats = NDArray[np.float64]
 MOMENTS = 4192

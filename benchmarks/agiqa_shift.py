@@ -3,7 +3,6 @@
     python benchmarks/agiqa_shift.py CACHE                     # leave one kind of altered images out
     python benchmarks/agiqa_shift.py CACHE --write             # train, and write the packaged file
     python benchmarks/agiqa_shift.py CACHE --open PICTURES …   # test it on the prompts put aside, and on others
-    python benchmarks/agiqa_shift.py CACHE --trained           # the distance that trained models have, likewise
 
 PICTURES are folders of images, such as ``openclipart-png``'s and ``tuxpaint-stamps-default``'s; CIFAR-10 and the
 synthetic world are made by the script itself. The altered images of the training are made from images of the
@@ -36,25 +35,19 @@ from numpy.typing import NDArray
 from PIL import Image
 from safetensors.numpy import save_file
 from scipy.special import bdtrc
-from sklearn.linear_model import LogisticRegression
 
 from beholder.images.decode import flatten
 from beholder.images.sources import named_files
-from beholder.learn.single_scores import MOST_TRAINED
+from beholder.models.components import components_and_residuals
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.encode import encode_by
 from beholder.models.encoders.pixel_statistics import DIMS
-from beholder.models.quality.head import KernelHead, read_head
-from beholder.models.quality.packaged import ENCODERS, HEAD, PIXELS, SHIFT
-from beholder.models.quality.shift import (
-    NUMBERS,
-    TENSORS,
-    ShiftDetector,
-    components_and_residuals,
-    read_shift_detector,
-)
+from beholder.models.quality.head import read_head
+from beholder.models.quality.packaged import ENCODERS, HEAD, SHIFT
 from beholder.models.quality.training_set import FOLDER
-from beholder.models.training_distance import fit_training_distance
+from beholder.models.shift.detector import NUMBERS, TENSORS, read_shift_detector
+from beholder.models.shift.fit import fit_detector, unfitted
+from beholder.models.shift.light import PIXELS
 from beholder.models.weights.files import hash_files
 from beholder.simulate.world import World, paint_world
 from beholder.stats.intervals.proportions import wilson
@@ -62,16 +55,12 @@ from beholder.stats.intervals.proportions import wilson
 TESTED = 200
 WORLD_SEED, WORLD_SIDES = 20261118, (192, 512)
 """Of the pictures of the synthetic world that the packaged detector was tested on; no others were looked at."""
-STRENGTH, STRENGTHS = 0.001, (0.001, 0.01, 0.1)
-"""Inverse of the ridge of the logistic regression: the one that was chosen, and those that were tried."""
+STRENGTHS = (0.001, 0.01, 0.1)
+"""Inverses of the ridge of the logistic regression that were tried; the first was chosen."""
 WIDTHS = (32, 16, 24, 40, 80, 112, 192)
 """Channels of stem and stages; the moments have all seven, the details the first six, each twice."""
 BOUNDS = 2 * np.cumsum([0, *WIDTHS, *WIDTHS[:-1]])
 SET_SIZES = (5, 20)
-TRAINED_DIMS = (4192, 608)
-"""Columns of the two encoders of ``agiqa-quality``, in place of those of a trained model."""
-RIDGE = 1e-3
-"""Added to the variances of the statistics of pixels, some of which are nearly sums of others."""
 Floats = NDArray[np.float64]
 
 
@@ -80,12 +69,9 @@ def main() -> None:
     parser.add_argument("cache", type=Path, metavar="CACHE")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--open", nargs="*", type=Path, metavar="PICTURES")
-    parser.add_argument("--trained", action="store_true")
     arguments = parser.parse_args()
     images = load_with_statistics(arguments.cache)
-    if arguments.trained:
-        open_trained(images, arguments.cache)
-    elif arguments.write:
+    if arguments.write:
         write(images, arguments.cache)
     elif arguments.open is None:
         choose(images, arguments.cache)
@@ -108,12 +94,13 @@ def choose(images: Images, cache: Path) -> None:
     print("| ridge | " + " | ".join(by_kind) + " | mean |\n|---|" + "---|" * (len(by_kind) + 1))
     train, test = images.development & (images.fold != 0), images.fold == 0
     head = fit_head(images.vectors[train], images.quality[train], CHOSEN)
-    blank = unfitted(head, images.vectors[train], images.vectors[test])
+    residuals = components_and_residuals(head, BOUNDS, images.vectors[test])[1]
+    blank = unfitted(head, BOUNDS, images.vectors[train], residuals, DIMS)
     for strength in STRENGTHS:
         rates = []
         for kind in by_kind:
             others = np.concatenate([vectors for name, vectors in by_kind.items() if name != kind])
-            detector = fit_detector(blank, head, images.vectors[train], others, strength)
+            detector = fit_detector(blank, head, images.vectors[train], others, strength=strength)
             threshold = np.quantile(detector.scores(head, images.vectors[test]), 0.95)
             rates.append(float((detector.scores(head, by_kind[kind]) > threshold).mean()))
         print(f"| {strength:g} | {' | '.join(f'{rate:.2f}' for rate in [*rates, np.mean(rates)])} |", flush=True)
@@ -127,13 +114,14 @@ def write(images: Images, cache: Path) -> None:
     for fold in range(FOLDS):
         train, test = images.development & (images.fold != fold), images.fold == fold
         head = fit_head(images.vectors[train], images.quality[train], CHOSEN)
-        blank = unfitted(head, images.vectors[train], images.vectors[test])
-        detector = fit_detector(blank, head, images.vectors[train], altered, STRENGTH)
+        held_out = components_and_residuals(head, BOUNDS, images.vectors[test])[1]
+        blank = unfitted(head, BOUNDS, images.vectors[train], held_out, DIMS)
+        detector = fit_detector(blank, head, images.vectors[train], altered)
         scores[test] = detector.scores(head, images.vectors[test])
-        residuals[test] = components_and_residuals(head, BOUNDS, images.vectors[test])[1]
+        residuals[test] = held_out
     head, _ = read_head(FOLDER / HEAD)
     vectors, held_out = images.vectors[images.development], residuals[images.development]
-    detector = fit_detector(unfitted(head, vectors, None, held_out), head, vectors, altered, STRENGTH)
+    detector = fit_detector(unfitted(head, BOUNDS, vectors, held_out, DIMS), head, vectors, altered)
     median, high = np.quantile(scores[images.development], (0.5, 0.95))
     detector = replace(detector, median=float(median), unit=float(high - median))
     tensors = {name: getattr(detector, name) for name in TENSORS}
@@ -161,50 +149,6 @@ def altered_by_kind(images: Images, cache: Path) -> dict[str, NDArray[np.float32
     return by_kind
 
 
-def unfitted(
-    head: KernelHead,
-    trained_on: NDArray[np.float32],
-    held_out: NDArray[np.float32] | None,
-    residuals: Floats | None = None,
-) -> ShiftDetector:
-    """The scales of all features; those of residuals from held-out images, or from their residuals."""
-    if residuals is None:
-        assert held_out is not None
-        residuals = components_and_residuals(head, BOUNDS, held_out)[1]
-    scales = components_and_residuals(head, BOUNDS, trained_on)[0].std(axis=0)
-    centres, highs = np.quantile(residuals, (0.5, 0.95), axis=0)
-    statistics = trained_on[:, -DIMS:].astype(np.float64)
-    means, deviations = statistics.mean(axis=0), statistics.std(axis=0)
-    covariance = np.cov((statistics - means) / deviations, rowvar=False) + RIDGE * np.eye(DIMS)
-    return ShiftDetector(
-        scales=scales,
-        bounds=BOUNDS,
-        centres=centres,
-        units=highs - centres,
-        pixel_means=means,
-        pixel_deviations=deviations,
-        pixel_whitening=np.linalg.inv(np.linalg.cholesky(covariance)),
-        weights=np.zeros(len(scales) + len(centres) + 2 * DIMS + 1),
-        intercept=0.0,
-        median=0.0,
-        unit=1.0,
-    )
-
-
-def fit_detector(
-    blank: ShiftDetector,
-    head: KernelHead,
-    vectors: NDArray[np.float32],
-    altered: NDArray[np.float32],
-    strength: float,
-) -> ShiftDetector:
-    """Return the detector before it is calibrated."""
-    labels = np.repeat([0, 1], [len(vectors), len(altered)])
-    fitted = LogisticRegression(C=strength, max_iter=400, class_weight="balanced")
-    fitted.fit(np.concatenate([blank.features(head, part) for part in (vectors, altered)]), labels)
-    return replace(blank, weights=fitted.coef_[0], intercept=float(fitted.intercept_[0]))
-
-
 def open_held_out(images: Images, cache: Path, folders: list[Path]) -> None:
     """Print how often single images and sets of images are reported."""
     head, _ = read_head(FOLDER / HEAD)
@@ -223,19 +167,6 @@ def open_held_out(images: Images, cache: Path, folders: list[Path]) -> None:
         unlike, before = detector.shifts(head, vectors) > 1, head.shifts(vectors) > 1
         cells = [rate(unlike), rate(before), *(rate(reported_sets(unlike, size, rng)) for size in SET_SIZES)]
         print(f"| {name} | {len(vectors)} | {' | '.join(cells)} |", flush=True)
-
-
-def open_trained(images: Images, cache: Path) -> None:
-    """Print how often images are reported by distances to a thousand images, calibrated on the first fold."""
-    trained = np.flatnonzero(images.development & (images.fold != 0))
-    chosen = np.sort(np.random.default_rng(0).permutation(trained)[:MOST_TRAINED])
-    distance = fit_training_distance(images.vectors[chosen], images.vectors[images.fold == 0], TRAINED_DIMS)
-    trials = {"AGIQA-3K, prompts put aside (false alarms)": images.vectors[images.held_out]}
-    for side in WORLD_SIDES:
-        trials[f"synthetic world, {side} px"] = encode_named(cache, f"world-{side}", partial(synthetic, side))
-    print("| images | number | reported one by one |\n|---|---|---|")
-    for name, vectors in trials.items():
-        print(f"| {name} | {len(vectors)} | {rate(distance.shifts(vectors) > 1)} |", flush=True)
 
 
 def sizes_of_sets() -> str:

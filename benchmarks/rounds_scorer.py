@@ -24,9 +24,10 @@ import numpy as np
 from agiqa_scorer_fit import HeadSettings
 from numpy.typing import NDArray
 
+from beholder.models.components import signed_roots
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.encoder import Encoder
-from beholder.models.quality.head import KernelHead, signed_roots
+from beholder.models.quality.head import KernelHead
 from beholder.rounds.credit import credit_claims
 from beholder.rounds.figures import improvement, round_figures
 from beholder.rounds.verification import verify_claims

@@ -144,7 +144,7 @@ class TestTrained:
         self, painted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         record = Record("metric-transformer", {}, ("quality", "alignment"), {"quality": (3.0, 0.5)})
-        monkeypatch.setattr("beholder.scorers.trained.load_checkpoint", lambda _: (Several(), record))
+        monkeypatch.setattr("beholder.scorers.trained.model.load_checkpoint", lambda _: (Several(), record))
         (tmp_path / "model.json").write_text("{}")
         (tmp_path / "model.safetensors").write_text("")
         with pytest.raises(UserError, match=r"judges several aspects; name one of: .*:quality, .*:alignment"):

@@ -5,6 +5,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from beholder.learn import shift
+from beholder.models.shift import altered_set
+from beholder.models.shift.train import FEWEST
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.rating import RatingQuestion
 from beholder.tables.catalogue import TABLES
@@ -18,6 +21,13 @@ def write_labels(folder: Path, rows: Rows) -> None:
     common = {"question": "q", "answers": 3, "raters": 3}
     frame = TABLES["labels"].frame([common | row for row in rows])
     Store(folder).write({"labels": frame}, Provenance("consolidate", {}, 0, {}))
+
+
+@pytest.fixture(autouse=True)
+def few_images_for_the_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The warning of unlike images is trained on a few images, which takes a moment."""
+    monkeypatch.setattr(shift, "MOST", FEWEST)
+    monkeypatch.setattr(altered_set, "FEWEST_EACH", 1)
 
 
 @pytest.fixture

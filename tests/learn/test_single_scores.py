@@ -6,11 +6,16 @@ import numpy as np
 import polars as pl
 import pytest
 from PIL import Image
+from safetensors.numpy import save_file
 
 from beholder.api.scoring import score
 from beholder.errors import UserError
+from beholder.learn import shift
 from beholder.learn.recipe import Recipe, load_recipe
 from beholder.learn.stage import run
+from beholder.models.shift import altered_set, light
+from beholder.models.shift.train import FEWEST
+from beholder.models.shift.warning import read_warning
 from beholder.models.text.sentence_encoder import PACKAGE
 from beholder.models.training_images import SHIFT_FILE
 from beholder.models.weights.checkpoint import read_record
@@ -26,7 +31,15 @@ def recipe(*changes: str) -> Recipe:
     return load_recipe("metric-transformer", [*small, "split.validation=0.35", *changes])
 
 
-def test_widths_and_distances_are_kept_with_the_model(rated_study: Path) -> None:
+@pytest.fixture
+def enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the warning be trained on as many images as the studies have."""
+    monkeypatch.setattr(shift, "MOST", 120)
+    monkeypatch.setattr(altered_set, "FEWEST_EACH", 4)
+
+
+@pytest.mark.usefixtures("enough")
+def test_widths_and_a_warning_are_kept_with_the_model(rated_study: Path) -> None:
     outcome = run(rated_study, recipe())
     within = read_record(outcome.folder).about["within"]
     assert isinstance(within, dict)
@@ -34,7 +47,11 @@ def test_widths_and_distances_are_kept_with_the_model(rated_study: Path) -> None
     card = (outcome.folder / "README.md").read_text()
     assert f"alignment ±{within['alignment']:.2g}, quality ±{within['quality']:.2g}" in card
     assert (outcome.folder / SHIFT_FILE).is_file()
-    assert "unlike those it was trained on" in card
+    warning = read_warning(outcome.folder / SHIFT_FILE)
+    looked = "looks at `efficientnet-lite0-details`, `pixel-statistics`"
+    assert f"{looked}. It was trained against {warning.altered} altered" in card
+    assert f"calibrated on {warning.images} training and validation images" in card
+    assert warning.images > 60
     name = f"{outcome.folder}:quality"
     assert companion_of(name) == f"{outcome.folder}:shift"
     assert companion_of(f"{outcome.folder}:shift") is None
@@ -64,15 +81,50 @@ def test_scores_are_those_that_were_predicted_in_training(rated_study: Path) -> 
     np.testing.assert_allclose(scorer(pictures, images["text"].to_list()), images["score"], rtol=1e-4)
 
 
-def test_too_few_validation_images_give_neither(rated_study: Path) -> None:
+def test_too_few_images_give_neither(rated_study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shift, "MOST", FEWEST - 1)
     outcome = run(rated_study, recipe("split.validation=0.1"))
     assert read_record(outcome.folder).about["within"] == {}
     assert not (outcome.folder / SHIFT_FILE).exists()
     assert companion_of(f"{outcome.folder}:quality") is None
-    assert "was not measured" in (outcome.folder / "README.md").read_text()
+    card = (outcome.folder / "README.md").read_text()
+    assert "was not measured" in card
+    assert "Nothing warns of images unlike those it was trained on: that takes 20 images." in card
 
 
-def test_a_model_of_pixels_has_distances_of_their_statistics(paired_study: Path) -> None:
+def test_without_the_light_encoder_statistics_of_pixels_warn_alone(
+    rated_study: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(light, "file_in_package", lambda *_: None)
+    outcome = run(rated_study, recipe())
+    assert read_warning(outcome.folder / SHIFT_FILE).encoders == ("pixel-statistics@none",)
+    card = (outcome.folder / "README.md").read_text()
+    assert "looks at `pixel-statistics` alone, as no light encoder was installed" in card
+
+
+def test_the_warning_follows_from_images_and_seed(rated_study: Path) -> None:
+    folders = [
+        run(rated_study, recipe(*changes), name=name).folder
+        for name, *changes in (("first",), ("again", "training.steps=2"), ("other", "split.seed=1"))
+    ]
+    first, again, other = ((folder / SHIFT_FILE).read_bytes() for folder in folders)
+    assert first == again
+    assert first != other
+
+
+def test_a_warning_of_an_earlier_version_is_said_to_be_lacking(rated_study: Path) -> None:
+    outcome = run(rated_study, recipe())
+    save_file({"bounds": np.zeros(3, np.float32)}, outcome.folder / SHIFT_FILE)
+    image = np.zeros((32, 32, 3), np.uint8)
+    notes = score(images=[image], prompts="a cat", scorer=f"{outcome.folder}:quality").notes
+    assert any("no warning of images unlike the training images" in note for note in notes)
+    assert any("written by an earlier version; train the model again to be warned" in note for note in notes)
+    run(rated_study, recipe(), transfer=True)  # writes the card again
+    assert "an earlier version trained it" in (outcome.folder / "README.md").read_text()
+
+
+@pytest.mark.usefixtures("enough")
+def test_a_model_of_pixels_warns_as_well(paired_study: Path) -> None:
     small = ["model.sizes.image_size=32", "model.sizes.image_width=32", "model.sizes.image_layers=1"]
     small += ["model.sizes.image_heads=2", "training.steps=2", "training.batch=4", "split.validation=0.35"]
     outcome = run(paired_study, load_recipe("tiny-two-tower", small))

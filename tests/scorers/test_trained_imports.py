@@ -12,7 +12,7 @@ from beholder.models.weights.checkpoint import Record, save_checkpoint
 
 def test_a_model_of_the_image_alone_does_not_import_transformers() -> None:
     code = (
-        "import sys, beholder.cli.score, beholder.scorers.trained, beholder.models.realism; "
+        "import sys, beholder.cli.score, beholder.scorers.trained.model, beholder.models.realism; "
         "print('transformers' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

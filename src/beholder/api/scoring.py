@@ -1,6 +1,6 @@
 """Scores in Python: ``beholder.score(images=…, prompts=…, scorer=…)``."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from beholder.api.inputs import Images, Prompts, prompts_of, sources_of
 from beholder.engines.engine import Engine
-from beholder.errors import UserError
+from beholder.errors import UserError, WeightsError
 from beholder.images.background import DEFAULT_BACKGROUND, checked_background
 from beholder.images.reading import BrokenImage
 from beholder.images.sources import ImageSource
@@ -188,11 +188,7 @@ def score_by(
     """
 
     companions = {scorer.name: companion for scorer in scorers if (companion := companion_of(scorer.name))}
-    added = [
-        load_named(name)
-        for name in dict.fromkeys(companions.values())
-        if name not in {scorer.name for scorer in scorers}
-    ]
+    added, lacking = _load_companions(set(companions.values()) - {scorer.name for scorer in scorers})
 
     def scored(images: Sequence[ImageSource], texts: Sequence[str | None]) -> Scores:
         if engine is not None and judges is not None:
@@ -218,13 +214,29 @@ def score_by(
         chosen = choices_of(choices, scores.names, texts)
     reference_scores = scored(reference, reference_prompts) if reference else None
     return [
-        _image_scores(scorer, scores, reference_scores, chosen, companions.get(scorer.name, ""))
+        _image_scores(scorer, scores, reference_scores, chosen, companions.get(scorer.name, ""), lacking)
         for scorer in scorers
     ]
 
 
+def _load_companions(names: Collection[str]) -> tuple[list[Scorer], dict[str, str]]:
+    """Load what says how unlike training images others are; why not, of those that cannot be loaded, by name."""
+    loaded, lacking = [], {}
+    for name in sorted(names):
+        try:
+            loaded.append(load_named(name))
+        except WeightsError as error:
+            lacking[name] = f"no warning of images unlike the training images ({error})"
+    return loaded, lacking
+
+
 def _image_scores(
-    scorer: Scorer, scores: Scores, reference_scores: Scores | None, chosen: Choices | None, companion: str
+    scorer: Scorer,
+    scores: Scores,
+    reference_scores: Scores | None,
+    chosen: Choices | None,
+    companion: str,
+    lacking: Mapping[str, str],
 ) -> ImageScores:
     values = scores.values[scorer.name]
     calibration = None if chosen is None else chosen.calibration(values)
@@ -235,7 +247,9 @@ def _image_scores(
     )
     notes = [f"{len(scores.broken)} broken images were skipped"] if scores.broken else []
     notes += [scorer.remark] if scorer.remark else []
-    unlike = shift_remark(scorer.name, scores.values[companion].tolist()) if companion else None
+    unlike = lacking.get(companion)
+    if companion in scores.values:
+        unlike = shift_remark(scorer.name, scores.values[companion].tolist())
     notes += [unlike] if unlike else []
     return ImageScores(
         name=scorer.name,

@@ -111,12 +111,16 @@ def explain_images(
             keep=keep,
         )
     if out:
-        write_page(out, explanations.explained, [member.identity for member in members], ground)
+        write_page(
+            out, explanations.explained, [member.identity for member in members], ground, explanations.notes
+        )
     if as_json:
         _show_json(explanations, members, out)
         return
     for explained in explanations.explained:
         _show(explained)
+    for note in explanations.notes:
+        click.echo(note, err=True)
     if explanations.broken:
         click.echo(f"{count(len(explanations.broken), 'broken image')} left out", err=True)
     if out:
@@ -138,10 +142,12 @@ def _show_json(explanations: Explanations, members: Sequence[Member], out: Path 
                     "people": image.people
                     and {**_plain(image.people, image.prompt), "number": image.people.people},
                     "note": image.note or None,
+                    "shift": image.shift,
                 }
                 for image in explanations.explained
             ],
             "skipped": [{"image": image.name, "reason": image.reason} for image in explanations.broken],
+            "notes": list(explanations.notes),
             "page": str(out) if out else None,
         }
     )

@@ -4,6 +4,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from beholder.errors import WeightsError
+from beholder.models.shift.train import FEWEST
+from beholder.models.shift.warning import read_warning
 from beholder.models.training_images import SHIFT_FILE
 
 RECORD = "model.json"
@@ -36,8 +39,21 @@ def _width_lines(widths: Mapping[str, Sequence[float]]) -> Iterator[str]:
 
 
 def _shift_lines(folder: Path) -> Iterator[str]:
-    if any(folder.rglob(SHIFT_FILE)):
-        yield (
-            "`beholder score` says where images are unlike those it was trained on, by distances that 95 % of the "
-            "validation images stay below."
-        )
+    """Yield what warns of images unlike the training images: by the first checkpoint, as folds do not differ."""
+    path = next(iter(sorted(folder.rglob(SHIFT_FILE))), None)
+    if path is None:
+        yield f"Nothing warns of images unlike those it was trained on: that takes {FEWEST} images."
+        return
+    try:
+        warning = read_warning(path)
+    except WeightsError:
+        yield "Nothing warns of images unlike those it was trained on: an earlier version trained it."
+        return
+    light = [f"`{name.partition('@')[0]}`" for name in warning.encoders]
+    alone = "" if len(light) > 1 else " alone, as no light encoder was installed"
+    yield (
+        "`beholder score` and `beholder explain` say where images are unlike those it was trained on, by a "
+        f"detector that looks at {', '.join(light)}{alone}. It was trained against {warning.altered:,} altered "
+        f"and drawn images, and calibrated on {warning.images:,} training and validation images, cross-validated "
+        "over prompts: no more than 5 % of images like these should be reported."
+    )

@@ -32,7 +32,8 @@ from beholder.learn.rich.examples import read_rich_labels
 from beholder.learn.rich.stage import learn_rich
 from beholder.learn.rounds.attacks import AttackData, read_attack_data, require_held_out
 from beholder.learn.rounds.models import spans, write_round_table
-from beholder.learn.single_scores import interval_widths, write_shift
+from beholder.learn.shift import write_shift
+from beholder.learn.single_scores import interval_widths
 from beholder.learn.splits import Role, Split, split
 from beholder.learn.trackers import installed_trackers
 from beholder.learn.train import Progress, parts_per_process
@@ -312,8 +313,8 @@ class _LabelTask:
         record = Record(self.recipe.architecture, model.config, aspects, mean_and_deviation, about)
         if is_main_process():
             folder = job.checkpoint_folder(split)
-            write_shift(
-                folder, model, self.image_cache, examples["train"], validation_examples, self.recipe.split.seed
-            )
+            looked_at = (*examples["train"], *validation_examples)
+            prompts_by_image = {image: example.prompt for example in looked_at for image in example.images}
+            write_shift(folder, self.image_cache, prompts_by_image, self.recipe.split.seed)
             save_checkpoint(folder, model, record)
         return model, record

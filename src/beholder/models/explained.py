@@ -16,3 +16,5 @@ class Explained:
     people: ImageFeedback | None
     note: str = ""
     """Why raters' feedback is not shown, where the study has the image."""
+    shift: float | None = None
+    """How unlike the training images of the models it is; above 1: unlike those of one of them."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from beholder.errors import UserError, WeightsError, unknown_name
 from beholder.models.architectures import IMAGE_ALONE, RICH_ARCHITECTURES
@@ -71,7 +71,10 @@ def _trained(name: str, _: Weights, device: str | None) -> Scorer:
     folder_and_aspect = trained_folder(name)
     if folder_and_aspect is None:
         raise WeightsError(f"{name}: no {RECORD} here; a folder written by `beholder learn` is expected")
-    module = "rich.reward" if _architecture(name) in RICH_ARCHITECTURES else "trained"
+    if _is_shift(name):
+        module = "trained.shift"
+    else:
+        module = "rich.reward" if _architecture(name) in RICH_ARCHITECTURES else "trained.model"
     return _loader(module, name)(*folder_and_aspect, device)
 
 
@@ -260,7 +263,9 @@ def companion_of(name: str) -> str | None:
 def _is_shift(name: str) -> bool:
     """Whether a name asks how unlike the training images of a model an image is."""
     trained = trained_folder(name)
-    return trained is not None and trained[1] == SHIFT_ASPECT and (trained[0] / SHIFT_FILE).is_file()
+    if trained is None or trained[1] != SHIFT_ASPECT or not (trained[0] / SHIFT_FILE).is_file():
+        return False
+    return SHIFT_ASPECT not in _record(trained[0]).get("aspects", ())
 
 
 def trained_folder(name: str) -> tuple[Path, str | None] | None:
@@ -275,13 +280,16 @@ def trained_folder(name: str) -> tuple[Path, str | None] | None:
 def _architecture(name: str) -> str:
     """The architecture of a trained model; empty where its record cannot be read, which loading reports."""
     folder_and_aspect = trained_folder(name)
-    if folder_and_aspect is None:
-        return ""
+    return "" if folder_and_aspect is None else str(_record(folder_and_aspect[0]).get("architecture", ""))
+
+
+def _record(folder: Path) -> dict[str, Any]:
+    """The record of a trained model; empty where it cannot be read, which loading reports."""
     try:
-        record = (folder_and_aspect[0] / RECORD).read_text(encoding="utf-8")
-        return str(json.loads(record)["architecture"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""
+        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return record if isinstance(record, dict) else {}
 
 
 def check_names(names: list[str], weights: Weights, *, trained: bool = False) -> None:

@@ -1,12 +1,16 @@
 """What to know about a scorer's scores: which images it was trained on, and which are unlike those."""
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 from scipy import special
 
 USUAL = 0.05
 """Proportion of held-out images that are farther than 1 from the training images, by definition of the unit."""
+
+Predicted = Literal["score", "feedback"]
+"""What a model predicts for an image."""
 
 LEVEL = 0.01
 """Of the test by which more than that proportion is reported."""
@@ -45,7 +49,7 @@ agreement with raters is that on the other 480, which are held out; their genera
     )
 
 
-def shift_remark(scorer: str, shifts: Sequence[float]) -> str | None:
+def shift_remark(scorer: str, shifts: Sequence[float], predicted: Predicted = "score") -> str | None:
     """Return a sentence where more images than usual are unlike those that a scorer was trained on.
 
     That is so where the proportion of shifts above 1 is significantly larger than the 5 % of held-out images, by a
@@ -63,12 +67,12 @@ def shift_remark(scorer: str, shifts: Sequence[float]) -> str | None:
     if count == 0 or unlike == 0:
         return None
     if count == 1:
-        return f"{scorer}: the image is unlike those it was trained on; its score is extrapolated."
+        return f"{scorer}: the image is unlike those it was trained on; its {predicted} is extrapolated."
     if special.bdtrc(unlike - 1, count, USUAL) >= LEVEL:  # P(as many or more), for a binomial variable
         return None
     return (
         f"{scorer}: {unlike:,} of {count:,} images ({unlike / count:.0%}) are unlike those it was trained on; "
-        "their scores are extrapolated."
+        f"their {'scores are' if predicted == 'score' else 'feedback is'} extrapolated."
     ).replace("%)", " %)")
 
 

@@ -11,14 +11,19 @@ import pytest
 import torch
 from click.testing import CliRunner
 
+import beholder
+from beholder.cli.explain import explain_images
 from beholder.cli.learn import learn
 from beholder.errors import ImageError, LabelsError, RecipeError, StageError, TrainingError, WeightsError
 from beholder.feedback.predictions import FILE_NAME, read_predictions
+from beholder.learn import shift
 from beholder.learn.recipe import Recipe, load_recipe
 from beholder.learn.rich.examples import read_rich_labels
 from beholder.learn.stage import run
 from beholder.learn.state import FILE_NAME as STATE
 from beholder.learn.trained_models import FIGURES
+from beholder.models.shift import altered_set
+from beholder.models.training_images import SHIFT_FILE
 from beholder.models.weights.checkpoint import load_checkpoint, load_rich_checkpoint, read_record
 from beholder.study.kinds.rating import RatingQuestion
 from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
@@ -79,6 +84,39 @@ class TestWrites:
         few = run(rich_study, rich_recipe("split.validation=0.2", "training.steps=1"), name="few").folder
         assert read_record(few).about["within"] == {}
 
+    def test_a_warning_of_images_unlike_its_own(
+        self, rich_study: Path, rich_recipe: Callable[..., Recipe], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(shift, "MOST", 800)
+        monkeypatch.setattr(altered_set, "FEWEST_EACH", 4)
+        folder = run(rich_study, rich_recipe("training.steps=1")).folder
+        card = (folder / "README.md").read_text()
+        assert "`beholder explain` say where images are unlike those it was trained on" in card
+        noise = list(np.random.default_rng(0).integers(0, 256, (3, 64, 64, 3), dtype=np.uint8))
+        explanations = beholder.explain(images=noise, prompts="a cat", model=folder)
+        assert all(image.shift is not None and image.shift > 1 for image in explanations.explained)
+        unlike = "the model: 3 of 3 images (100 %) are unlike those it was trained on"
+        assert explanations.notes == (f"{unlike}; their feedback is extrapolated.",)
+        scored = beholder.score(images=noise, prompts="a cat", scorer=f"{folder}:overall")
+        assert any("3 of 3 images (100 %) are unlike" in note for note in scored.notes)
+        shifts = beholder.score(images=noise, scorer=f"{folder}:shift").scores
+        np.testing.assert_allclose(shifts, [image.shift for image in explanations.explained], rtol=1e-4)
+        own = [rich_study / path for path in Store(rich_study).read("images")["path"][:40]]
+        usual = beholder.explain(images=own, prompts="a cat", model=folder)
+        assert usual.notes == ()
+        assert sum(image.shift is not None and image.shift > 1 for image in usual.explained) <= 6
+        arguments = [str(own[0]), "--model", str(folder), "--prompt", "a cat", "--json"]
+        printed = CliRunner().invoke(explain_images, arguments, catch_exceptions=False)
+        content = json.loads(printed.stdout)
+        assert content["images"][0]["shift"] == pytest.approx(usual.explained[0].shift, rel=1e-4)
+        assert isinstance(content["notes"], list)
+        (folder / SHIFT_FILE).unlink()
+        lacking = beholder.explain(images=noise, prompts="a cat", model=folder)
+        assert lacking.explained[0].shift is None
+        assert lacking.notes == (
+            f"{folder}: no warning of images unlike its training images: it was trained without one",
+        )
+
     def test_folds_hold_every_image_out_once(self, rich_study: Path, rich_recipe: Callable[..., Recipe]) -> None:
         outcome = run(rich_study, rich_recipe("split.folds=3", "training.steps=1"), name="mine")
         scores = Store(rich_study).read("predictions").filter(model="mine", aspect="overall")
@@ -119,6 +157,7 @@ class TestAgain:
                 run(rich_study, rich_recipe())
         again = run(rich_study, rich_recipe(), resume=True)
         expected, resumed = weights(undisturbed.folder), weights(again.folder)
+        assert (undisturbed.folder / SHIFT_FILE).read_bytes() == (again.folder / SHIFT_FILE).read_bytes()
         assert all(torch.equal(expected[name], resumed[name]) for name in expected)
         assert [str(figure) for figure in undisturbed.figures] == [str(figure) for figure in again.figures]
 

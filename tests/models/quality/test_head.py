@@ -8,7 +8,8 @@ from safetensors.numpy import save_file
 from sklearn.kernel_ridge import KernelRidge
 
 from beholder.errors import WeightsError
-from beholder.models.quality.head import KernelHead, read_head, signed_roots
+from beholder.models.components import signed_roots
+from beholder.models.quality.head import KernelHead, read_head
 from beholder.models.quality.packaged import CARD, HEAD, load_quality_model
 from beholder.models.quality.training_set import FOLDER, TRAINING_IMAGES, training_images
 

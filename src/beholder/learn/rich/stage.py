@@ -29,6 +29,7 @@ from beholder.learn.rich.predict import (
 )
 from beholder.learn.rich.statistics import RichPrediction
 from beholder.learn.rich.word_exchange import find_word_exchanges
+from beholder.learn.shift import write_shift
 from beholder.learn.splits import Role, Split
 from beholder.learn.train import Progress, parts_per_process
 from beholder.models.architectures import rich_architecture
@@ -177,7 +178,11 @@ class RichFeedbackTask:
         about["within"] = dict(_interval_widths(model.settings.scores, validation_examples, predictions))
         record = Record(self.recipe.architecture, model.config, tuple(model.settings.scores), {}, about)
         if is_main_process():
-            save_checkpoint(job.checkpoint_folder(split), model, record)
+            checkpoint = job.checkpoint_folder(split)
+            looked_at = (*examples["train"], *validation_examples)
+            prompts_by_image = {example.image: example.prompt for example in looked_at}
+            write_shift(checkpoint, self.image_cache, prompts_by_image, self.recipe.split.seed)
+            save_checkpoint(checkpoint, model, record)
         return model, record
 
     def _hashed_labels(self) -> Iterator[bytes]:

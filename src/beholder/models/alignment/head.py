@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
 from beholder.errors import WeightsError
-from beholder.models.quality.head import signed_roots
+from beholder.models.components import signed_roots
 
 Floats = NDArray[np.float64]
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
 from beholder.errors import WeightsError
+from beholder.models.components import signed_roots
 from beholder.models.encoders.encoder import Vectors
 
 TENSORS = ("columns", "mean", "standard_deviation", "components", "centres", "coefficients")
@@ -63,17 +64,6 @@ class KernelHead:
         points = (signed_roots(vectors[:, self.columns]) - self.mean) / self.standard_deviation @ self.components
         squares = (points**2).sum(axis=1)[:, None] + (self.centres**2).sum(axis=1)
         return np.asarray(np.maximum(squares - 2 * points @ self.centres.T, 0.0))
-
-
-def signed_roots(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
-    """sign(x)·√|x|, which tames the long tails of activations.
-
-    Example:
-        >>> signed_roots(np.array([[4.0, -9.0]])).tolist()
-        [[2.0, -3.0]]
-    """
-    values = np.asarray(vectors, np.float64)
-    return np.asarray(np.sign(values) * np.sqrt(np.abs(values)))
 
 
 def read_head(path: Path) -> tuple[KernelHead, Mapping[str, str]]:

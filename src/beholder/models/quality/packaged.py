@@ -11,8 +11,9 @@ from beholder.errors import WeightsError
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.encoder import Encoder, Vectors
 from beholder.models.quality.head import KernelHead, read_head
-from beholder.models.quality.shift import ShiftDetector, read_shift_detector
 from beholder.models.quality.training_set import FOLDER, training_images
+from beholder.models.shift.detector import ShiftDetector, read_shift_detector
+from beholder.models.shift.light import PIXELS
 from beholder.models.training_images import TrainingImages
 from beholder.models.weights.files import hash_files
 
@@ -20,8 +21,7 @@ HEAD, CARD, SHIFT = "agiqa-quality.safetensors", "agiqa-quality.md", "agiqa-shif
 UNSEEN_WIDTH = 1.39
 """The conformal width of quality by leave-one-generator-out: for generators that it was not trained on."""
 ENCODERS = ("efficientnet-lite0-moments", "efficientnet-lite0-details")
-PIXELS = "pixel-statistics"
-"""What the detector of shifts sees beside the vectors of these."""
+"""What the head sees; the detector of shifts sees the statistics of pixels as well."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from beholder.errors import ImageError
@@ -15,6 +15,8 @@ from beholder.images.sources import ImageSource
 from beholder.models.allocator import keep_freed_memory
 from beholder.models.encoders.torch_network import share_cores
 from beholder.models.explained import Explained
+from beholder.models.shift.light import LoadedWarning
+from beholder.scorers.remarks import shift_remark
 from beholder.scorers.rich.ensemble import combine_feedback, feedback_of_image
 from beholder.scorers.rich.members import Member
 from beholder.scorers.rich.rater_feedback import RaterFeedback, StudyImage
@@ -32,6 +34,15 @@ class Explanations:
 
     explained: tuple[Explained, ...]
     broken: tuple[BrokenImage, ...]
+    lacking: tuple[str, ...] = ()
+    """Which models have no warning of images unlike their training images, and why."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Whether the images are unlike those that the models were trained on, and which models do not say so."""
+        shifts = [image.shift for image in self.explained if image.shift is not None]
+        unlike = shift_remark("the model", shifts, "feedback")
+        return (*([unlike] if unlike else []), *self.lacking)
 
     def to_table(self) -> ResultTable:
         """Return the scores with their confidence intervals: one row per image, aspect, and who gave it.
@@ -56,6 +67,7 @@ class Explanations:
             estimate="score",
             keys=3,
             items=len(self.explained),
+            notes=self.notes,
         )
 
     def to_frame(self, backend: Backend | None = None) -> Any:  # noqa: ANN401 - of another library
@@ -103,7 +115,8 @@ def explain(
         workers=workers,
         progress=progress,
     )
-    return explanations_of([part], skip_broken=skip_broken)
+    lacking = [member.warning for member in members if isinstance(member.warning, str)]
+    return explanations_of([part], skip_broken=skip_broken, lacking=lacking)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,9 +143,10 @@ def explain_part(
     size = batch_size(len(sources), workers, BATCH)
     parts: list[_Batch] = []
     broken: list[BrokenImage] = []
+    warnings = [member.warning for member in members if isinstance(member.warning, LoadedWarning)]
 
     def explain_batch(images: Sequence[DecodedImage]) -> _Batch:
-        return _explain_batch(images, prompts, members, rater_feedback)
+        return _explain_batch(images, prompts, members, warnings, rater_feedback)
 
     done = 0
     keep_freed_memory()
@@ -152,11 +166,13 @@ def explain_part(
     )
 
 
-def explanations_of(parts: Sequence[ExplainedPart], *, skip_broken: bool) -> Explanations:
+def explanations_of(
+    parts: Sequence[ExplainedPart], *, skip_broken: bool, lacking: Sequence[str] = ()
+) -> Explanations:
     """Return the feedback of all parts, or the error that lists what is wrong with any image."""
     broken = tuple(image for part in parts for image in part.broken)
     _check([name for part in parts for name in part.without_prompt], broken, skip_broken=skip_broken)
-    return Explanations(tuple(explained for part in parts for explained in part.explained), broken)
+    return Explanations(tuple(explained for part in parts for explained in part.explained), broken, tuple(lacking))
 
 
 def _misaligned(feedback: ImageFeedback, image: Explained) -> str:
@@ -195,6 +211,7 @@ def _explain_batch(
     images: Sequence[DecodedImage],
     prompts: Sequence[str | None],
     members: Sequence[Member],
+    warnings: Sequence[LoadedWarning],
     rater_feedback: RaterFeedback | None,
 ) -> _Batch:
     prompted: list[_PromptedImage] = []
@@ -211,10 +228,12 @@ def _explain_batch(
         return _Batch([], without_prompt)
     pixels, texts = [image.decoded.image for image in prompted], [image.prompt for image in prompted]
     batches = [(member.feedback(pixels, texts), member.half_widths) for member in members]
+    shifts = [warning.shifts(pixels) for warning in warnings]
     explained = []
     for index, image in enumerate(prompted):
         models = [feedback_of_image(batch, index, half_widths) for batch, half_widths in batches]
-        explained.append(_explained(image, combine_feedback(models), rater_feedback))
+        shift = max((float(of_model[index]) for of_model in shifts), default=None)
+        explained.append(replace(_explained(image, combine_feedback(models), rater_feedback), shift=shift))
     return _Batch(explained, without_prompt)
 
 

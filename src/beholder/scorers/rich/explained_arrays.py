@@ -29,6 +29,7 @@ class _Image(TypedDict):
     place: int
     prompt: str
     note: str
+    shift: float | None
     model: _Feedback
     people: _Feedback | None
 
@@ -49,6 +50,7 @@ def to_arrays(part: ExplainedPart, sources: Sequence[ImageSource]) -> Arrays:
                 "place": places[id(image.picture)],
                 "prompt": image.prompt,
                 "note": image.note,
+                "shift": image.shift,
                 "model": _plain(image.model, arrays),
                 "people": None if image.people is None else _plain(image.people, arrays),
             }
@@ -71,6 +73,7 @@ def from_arrays(arrays: Arrays, sources: Sequence[ImageSource]) -> ExplainedPart
                 _feedback(image["model"], arrays),
                 None if image["people"] is None else _feedback(image["people"], arrays),
                 image["note"],
+                image["shift"],
             )
             for image in about["explained"]
         ),

@@ -19,7 +19,7 @@ from beholder.scorers.rich.explain import (
     explanations_of,
 )
 from beholder.scorers.rich.explained_arrays import from_arrays, to_arrays
-from beholder.scorers.rich.members import Member, load_members
+from beholder.scorers.rich.members import Member, find_warning, load_members
 from beholder.scorers.rich.rater_feedback import RaterFeedback, open_rater_feedback
 from beholder.scorers.shards.in_shards import Shard, image_keys
 from beholder.study.study import FILE_NAME
@@ -68,7 +68,8 @@ def explain_in_shards(
         done += len(shard.sources)
         if progress:
             progress(done, len(sources))
-    return explanations_of(parts, skip_broken=skip_broken)
+    lacking = [reason for folder in models.folders if isinstance(reason := find_warning(folder), str)]
+    return explanations_of(parts, skip_broken=skip_broken, lacking=lacking)
 
 
 def _explained(models: NamedModels, shard: Shard) -> Arrays:
@@ -90,7 +91,9 @@ def _keys(
 ) -> Iterator[str]:
     """Yield all that the answer of each shard depends on: models, the study's tables, and the images' bytes."""
     members, _ = _loaded(models)
-    described = [(member.identity, sorted(member.half_widths.items())) for member in members]
+    described = [
+        (member.identity, member.warning_identity, sorted(member.half_widths.items())) for member in members
+    ]
     study = None
     if models.study is not None:
         files = [models.study / FILE_NAME, *sorted((models.study / "tables").glob("*.parquet"))]

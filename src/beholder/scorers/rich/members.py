@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,8 @@ from PIL import Image
 from beholder.errors import WeightsError
 from beholder.models.prompt_scoring import select_device
 from beholder.models.rich_feedback.trainable import RichFeedback, RichTrainable
+from beholder.models.shift.light import LoadedWarning, load_warning
+from beholder.models.training_images import SHIFT_FILE
 from beholder.models.weights.checkpoint import WEIGHTS, Record, load_rich_checkpoint
 from beholder.models.weights.files import hash_files
 
@@ -28,6 +31,17 @@ class Member:
     half_widths: Mapping[str, float] = field(default_factory=dict)
     """Aspect -> half width of the 95 % prediction interval: for 95 % of held-out images, the raters' mean score
     was no further than this from the model's."""
+
+    @cached_property
+    def warning(self) -> LoadedWarning | str:
+        """What says how unlike the training images others are, or why there is nothing; loaded when first used."""
+        return find_warning(Path(self.name))
+
+    @property
+    def warning_identity(self) -> str | None:
+        """Hash of the file of the warning; ``None`` where there is none."""
+        file = Path(self.name) / SHIFT_FILE
+        return hash_files([file]) if file.is_file() else None
 
     def feedback(self, images: Sequence[Image.Image], prompts: Sequence[str]) -> RichFeedback:
         """Predict feedback on decoded images."""
@@ -47,6 +61,16 @@ def load_members(folders: Sequence[Path], device: str | None = None) -> list[Mem
     if faults:
         raise WeightsError("\n".join(faults))
     return members
+
+
+def find_warning(folder: Path) -> LoadedWarning | str:
+    """Return what says how unlike a model's training images others are, or why there is nothing."""
+    if not (folder / SHIFT_FILE).is_file():
+        return f"{folder}: no warning of images unlike its training images: it was trained without one"
+    try:
+        return load_warning(folder)
+    except WeightsError as error:
+        return f"{folder}: no warning of images unlike its training images ({error})"
 
 
 def _member(folder: Path, device: torch.device) -> Member:

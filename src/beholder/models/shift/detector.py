@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
 from beholder.errors import WeightsError
+from beholder.models.components import Components, components_and_residuals
 from beholder.models.encoders.encoder import Vectors
-from beholder.models.quality.head import KernelHead, signed_roots
 
 Floats = NDArray[np.float64]
 TENSORS = (
@@ -55,17 +55,21 @@ class ShiftDetector:
     unit: float
     """Its 95 % quantile less the median."""
 
-    def shifts(self, head: KernelHead, vectors: Vectors) -> Floats:
+    def shifts(self, components: Components, vectors: Vectors) -> Floats:
         """Return the shift of each vector, (images,); above 1: unlike the training images."""
-        return np.asarray((self.scores(head, vectors) - self.median) / self.unit)
+        return np.asarray((self.scores(components, vectors) - self.median) / self.unit)
 
-    def scores(self, head: KernelHead, vectors: Vectors) -> Floats:
+    def scores(self, components: Components, vectors: Vectors) -> Floats:
         """Return the score of the regression for each vector: the log-odds that it is altered. (images,)"""
-        return np.asarray(self.features(head, vectors) @ self.weights + self.intercept)
+        return np.asarray(self.features(components, vectors) @ self.weights + self.intercept)
 
-    def features(self, head: KernelHead, vectors: Vectors) -> Floats:
+    def features(self, components: Components, vectors: Vectors) -> Floats:
         """Return standardised components, residuals and pixel features: (images, features)."""
-        points, residuals = components_and_residuals(head, self.bounds, vectors)
+        points, residuals = components_and_residuals(components, self.bounds, vectors)
+        return self.joined(points, residuals, vectors)
+
+    def joined(self, points: Floats, residuals: Floats, vectors: Vectors) -> Floats:
+        """Return the features of images whose components and residuals are these: (images, features)."""
         pixels = self.pixel_features(vectors[:, -len(self.pixel_means) :])
         return np.column_stack([points / self.scales, (residuals - self.centres) / self.units, pixels])
 
@@ -84,16 +88,6 @@ def mahalanobis_length(whitened: Floats) -> Floats:
     One is added to the sum, so that an image at the means is not infinitely near.
     """
     return np.asarray(2 * np.log(((whitened**2).sum(axis=1) + 1) / whitened.shape[1]))
-
-
-def components_and_residuals(
-    head: KernelHead, bounds: NDArray[np.int64], vectors: Vectors
-) -> tuple[Floats, Floats]:
-    """Return the components, and the logarithm of what they leave over of each stage: (images, stages)."""
-    scaled = (signed_roots(vectors[:, head.columns]) - head.mean) / head.standard_deviation
-    points = scaled @ head.components
-    squares = (scaled - points @ head.components.T) ** 2
-    return points, np.log(np.maximum(np.add.reduceat(squares, bounds[:-1], axis=1), 1e-6))
 
 
 def read_shift_detector(path: Path) -> tuple[ShiftDetector, str]:

@@ -14,15 +14,10 @@ import torch
 from numpy.typing import NDArray
 
 from beholder.errors import UserError
-from beholder.models.encoders.catalogue import load_encoder
-from beholder.models.encoders.encoder import Vectors
 from beholder.models.encoders.torch_network import share_cores
 from beholder.models.prompt_scoring import ScoringNetwork, select_device
-from beholder.models.quality.packaged import PIXELS
 from beholder.models.realism import Realism
 from beholder.models.trainable import Batch, Trainable, UsesEncoders
-from beholder.models.training_distance import read_training_distance
-from beholder.models.training_images import SHIFT_ASPECT, SHIFT_FILE
 from beholder.models.weights.checkpoint import WEIGHTS, Record, load_checkpoint
 from beholder.models.weights.files import hash_files
 from beholder.scorers.prompt_network import CACHED_MODELS, as_scorer, file_stamps
@@ -40,8 +35,6 @@ def load(folder: Path, aspect: str | None, device: str | None) -> Scorer:
 @lru_cache(maxsize=CACHED_MODELS)
 def _loaded(folder: Path, aspect: str | None, _: tuple[tuple[str, int, int], ...], device: str | None) -> Scorer:
     model, record = load_checkpoint(folder)
-    if aspect == SHIFT_ASPECT and aspect not in record.aspects and (folder / SHIFT_FILE).is_file():
-        return _shift(folder, model)
     chosen = _aspect(folder, aspect, record)
     ending = f":{aspect}" if aspect else ""
     name, identity = f"{folder}{ending}", f"{folder.resolve().name}{ending}@{hash_files([folder / WEIGHTS])[:12]}"
@@ -61,20 +54,6 @@ def _loaded(folder: Path, aspect: str | None, _: tuple[tuple[str, int, int], ...
         return of_inputs(prepared, [scorer_input.prompt for scorer_input in inputs])
 
     return Scorer(name, identity, score, None, share_cores, gradients, remark=remark)
-
-
-def _shift(folder: Path, model: Trainable[Batch]) -> Scorer:
-    """How unlike the training images of the model an image is; above 1: farther than 95 % of validation images."""
-    distance = read_training_distance(folder / SHIFT_FILE)
-    encoders = tuple(model.encoders) if isinstance(model, UsesEncoders) else ()
-
-    def of_vectors(vectors: Vectors, _: Sequence[str | None]) -> NDArray[np.float64]:
-        return distance.shifts(vectors)
-
-    name = f"{folder}:{SHIFT_ASPECT}"
-    identity = f"{folder.resolve().name}:{SHIFT_ASPECT}@{hash_files([folder / SHIFT_FILE])[:12]}"
-    remark = f"{name}: above 1: less like its training images than 95 % of validation images; usual ones are at 0"
-    return by_vectors(name, identity, (*encoders, load_encoder(PIXELS)), of_vectors, remark=remark)
 
 
 def _width_remark(name: str, record: Record, aspect: str) -> str | None:

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from beholder.errors import WeightsError
+from beholder.models.components import components_and_residuals
 from beholder.models.quality.head import KernelHead
 from beholder.models.quality.packaged import SHIFT, load_quality_model
-from beholder.models.quality.shift import ShiftDetector, components_and_residuals, read_shift_detector
 from beholder.models.quality.training_set import FOLDER
+from beholder.models.shift.detector import ShiftDetector, read_shift_detector
 
 
 def make_head(components: np.ndarray) -> KernelHead:

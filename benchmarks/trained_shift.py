@@ -1,0 +1,119 @@
+"""How often trained models warn of images unlike their training set, and of images like it.
+
+    python benchmarks/trained_shift.py CACHE PICTURES …
+
+PICTURES are folders of images, such as ``openclipart-png``'s and ``tuxpaint-stamps-default``'s. Two warnings are
+trained as `beholder learn` trains them: on the images of AGIQA-3K whose prompts are not put aside, and on a
+synthetic world, as a model of rich feedback has them. The seeds are of pictures that nothing was chosen on.
+"""
+
+import argparse
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import cifar_images
+import numpy as np
+from agiqa_scorer import HELD_OUT, SEED, SOURCE
+from agiqa_shift import rate
+from PIL import Image
+
+from beholder.formats.agiqa import read
+from beholder.images.decode import flatten
+from beholder.images.in_order import batches
+from beholder.learn.data_loader import ImageCache
+from beholder.learn.shift import write_shift
+from beholder.models.shift.light import LoadedWarning, load_warning
+from beholder.simulate.world import World, paint_world
+
+DRAWN_SEED, TESTED = 2_026_111_820, 200
+"""Of which pictures are drawn, and how many of each kind."""
+TRAINING_WORLD, FRESH_WORLD, PROMPTS = 118_203, 118_204, 160
+WORLD_SIDES = (192, 512)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cache", type=Path, metavar="CACHE")
+    parser.add_argument("pictures", nargs="+", type=Path, metavar="PICTURES")
+    arguments = parser.parse_args()
+    agiqa, aside = agiqa_prompts()
+    trained = trained_on("agiqa", agiqa, arguments.cache)
+    world = painted(arguments.cache, TRAINING_WORLD, 192, PROMPTS)
+    rich = trained_on("world", world, arguments.cache)
+    fresh = {
+        side: painted(arguments.cache, FRESH_WORLD, side, TESTED // 5, without=set(world.values()))
+        for side in WORLD_SIDES
+    }
+    others = {"CIFAR-10": list(cifar(arguments.cache))}
+    others |= {folder.name: list(pictures(folder)) for folder in arguments.pictures}
+    report("AGIQA-3K, prompts put aside (false alarms)", [(trained, aside)])
+    report("AGIQA-3K", [(rich, aside)])
+    for side, images in fresh.items():
+        report(f"synthetic world, {side} px", [(trained, list(images)), (rich, list(images))])
+    for name, images in others.items():
+        report(name, [(trained, images), (rich, images)])
+
+
+def agiqa_prompts() -> tuple[dict[str, str], list[str]]:
+    """Return the prompts of the development images by file, and the files of the prompts put aside."""
+    table = read(SOURCE / "data.csv").sort("name")
+    prompts = sorted(table["prompt"].unique())
+    order = np.random.default_rng(SEED).permutation(len(prompts))
+    held_out = {prompts[index] for index in order[: int(HELD_OUT * len(prompts))]}
+    by_file = {str(SOURCE / "image" / name): prompt for name, prompt in table.select("name", "prompt").iter_rows()}
+    development = {file: prompt for file, prompt in by_file.items() if prompt not in held_out}
+    contents = {Path(file).read_bytes() for file in development}
+    aside = [file for file in by_file if file not in development and Path(file).read_bytes() not in contents]
+    return development, aside
+
+
+def trained_on(name: str, prompts: Mapping[str, str], cache: Path) -> LoadedWarning:
+    folder = cache / f"trained-shift-{name}"
+    folder.mkdir(parents=True, exist_ok=True)
+    began = time.process_time()
+    seconds = write_shift(folder, ImageCache({file: file for file in prompts}), prompts, 0)
+    processor = time.process_time() - began
+    print(f"{name}: trained in {seconds:.0f} s by the clock, {processor:.0f} s of processor time", flush=True)
+    return load_warning(folder)
+
+
+def painted(cache: Path, seed: int, side: int, prompts: int, without: Iterable[str] = ()) -> dict[str, str]:
+    """Return the prompts of the images of a synthetic world by file; without some prompts."""
+    folder = cache / f"world-{seed}-{side}-{prompts}"
+    done = folder / "prompts.csv"
+    if not done.is_file():
+        with tempfile.TemporaryDirectory(dir=cache) as scratch:
+            images = paint_world(World(prompts=prompts, reals=1, size=side, seed=seed), Path(scratch), workers=1)
+            rows = [f"{each.file}\t{each.prompt}" for each in images if not each.gold and not each.real]
+            (Path(scratch) / "prompts.csv").write_text("\n".join(rows))
+            Path(scratch).rename(folder)
+            Path(scratch).mkdir()
+    rows = [row.split("\t") for row in done.read_text().splitlines()]
+    return {str(folder / file): prompt for file, prompt in rows if prompt not in set(without)}
+
+
+def cifar(cache: Path) -> Iterator[Image.Image]:
+    pixels = cifar_images.load(cache, "test", 10_000).images
+    for index in np.random.default_rng(DRAWN_SEED).choice(len(pixels), TESTED, replace=False):
+        yield Image.fromarray(pixels[index])
+
+
+def pictures(folder: Path) -> Iterator[Image.Image]:
+    files = [file for file in sorted(folder.rglob("*.png")) if file.is_file()]
+    for index in np.random.default_rng(DRAWN_SEED).choice(len(files), TESTED, replace=False):
+        yield flatten(Image.open(files[index])).convert("RGB")
+
+
+def report(name: str, trials: Sequence[tuple[LoadedWarning, Sequence[str | Image.Image]]]) -> None:
+    cells = []
+    for warning, images in trials:
+        opened = (Image.open(image).convert("RGB") if isinstance(image, str) else image for image in images)
+        shifts = np.concatenate([warning.shifts(batch) for batch in batches(opened, 16)])
+        cells.append(f"{len(shifts)} | {rate(shifts > 1)}")
+    print(f"| {name} | {' | '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+"""The altered and drawn images that the warning of a model is trained against: as many of each kind."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from PIL import Image
+
+from beholder.models.shift.altered import ALTERATIONS
+from beholder.models.shift.drawn import DRAWINGS
+
+MOST_EACH, FEWEST_EACH = 40, 4
+"""Images of each kind; where originals are few there are about as many altered and drawn images as originals."""
+
+
+def altered_set(
+    read: Callable[[int], Image.Image], originals: int, rng: np.random.Generator
+) -> Iterator[tuple[str, int | None, Image.Image]]:
+    """Yield the kind, the number of the original (``None`` of a drawn image) and the image.
+
+    ``read`` returns one of the originals. Each kind has a random generator of its own.
+    """
+    kinds = len(ALTERATIONS) + len(DRAWINGS)
+    each = min(max(originals // kinds, FEWEST_EACH), MOST_EACH)
+    own = rng.spawn(kinds)
+    for (kind, alter), of_kind in zip(ALTERATIONS.items(), own, strict=False):
+        for number in of_kind.permutation(originals)[:each].tolist():
+            yield kind, number, alter(read(number), of_kind)
+    for (kind, draw), of_kind in zip(DRAWINGS.items(), own[len(ALTERATIONS) :], strict=True):
+        for _ in range(each):
+            yield kind, None, draw(of_kind)
