@@ -23,5 +23,8 @@ def keep_freed_memory() -> bool:
     if sys.platform != "linux":
         return False
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is None:
+        return False
     settings = (M_TRIM_THRESHOLD, LARGEST_INT), (M_MMAP_MAX, 0), (M_TOP_PAD, HEAP)
-    return mallopt is not None and all([bool(mallopt(*setting)) for setting in settings])
+    accepted = [bool(mallopt(*setting)) for setting in settings]
+    return all(accepted)
