@@ -183,7 +183,7 @@ def test_coincidences_and_sums_over_raters_are_equal(seed: int, scale: Scale, un
     rng = np.random.default_rng(seed)
     _, (who, what, values) = simulate(rng, items=300)  # two blocks of items
     answers, kinds = LongAnswers(who, 2 * what, values, 10, 600), np.arange(5.0)
-    weights = unit * rng.poisson(1.0, (40, 10))  # two blocks of replicates, …
+    weights = np.asarray(unit * rng.poisson(1.0, (40, 10)), np.float64)  # two blocks of replicates, …
     weights[:33] = weights[:33] > 0  # … the first of raters who are only left out
     category = values.astype(int)
     sums = alpha_of_weights(answers, category, 5, _disagreement(kinds, scale))

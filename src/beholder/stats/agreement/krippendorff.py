@@ -58,7 +58,7 @@ def krippendorff_alpha(
     category = np.searchsorted(categories, judged.values)
     _check(len(categories), len(judged.items) > 0)
     kinds = len(categories)
-    if few_values(kinds, len(judged.items), np.count_nonzero(np.bincount(judged.items))):
+    if few_values(kinds, len(judged.items), int(np.count_nonzero(np.bincount(judged.items)))):
         distances = partial(squared_distances, values=categories, scale=scale)
         alpha = alpha_of_coincidences(judged, category, kinds, distances, each=each)
     else:

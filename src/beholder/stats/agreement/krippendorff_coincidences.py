@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from beholder.stats.agreement.answers import LongAnswers
-from beholder.stats.agreement.krippendorff_replicates import chance_corrected, index_type, numbered
+from beholder.stats.agreement.answers import LongAnswers, places_by_first_answer
+from beholder.stats.agreement.krippendorff_replicates import chance_corrected, index_type
 from beholder.stats.agreement.resampled_agreement import InBlocks
 from beholder.stats.each import Map
 
@@ -58,15 +58,12 @@ def alpha_of_coincidences(
 
 
 def _answered(answers: LongAnswers, kind: NDArray[np.integer], kinds: int) -> Answered:
-    present, item = numbered(answers.items, answers.item_count)
-    size = min(max(1, _HELD // (2 * _REPLICATES * kinds)), len(present))  # items of a block
-    count = -(-len(present) // size)
-    block, place = np.divmod(item, index_type(size)(size))
-    row = block.astype(index_type(count * kinds * size))  # by block, by value, by item
-    row *= kinds
-    row += kind.astype(row.dtype)
-    row *= size
-    row += place
+    present = np.count_nonzero(np.bincount(answers.items))
+    size = min(max(1, _HELD // (2 * _REPLICATES * kinds)), present)  # items of a block
+    count = -(-present // size)
+    cells = index_type(count * kinds * size)
+    block, place = np.divmod(places_by_first_answer(answers).astype(cells)[answers.items], size)
+    row = (block * kinds + kind.astype(cells)) * size + place  # by block, by value, by item
     del block, place
     once = np.ones(len(row), np.uint8)
     matrix = sparse.csr_array((once, (row, answers.raters)), shape=(count * kinds * size, answers.rater_count))
@@ -103,7 +100,7 @@ def _coincidences(answered: Answered, weights: NDArray[np.float64]) -> NDArray[n
     return pairs
 
 
-def _table(weights: NDArray[np.float64], most: int) -> NDArray[np.generic]:
+def _table(weights: NDArray[np.float64], most: int) -> NDArray[np.number]:
     """Return the weights and their squares (raters, 2 × replicates), as whole numbers that hold sums of ``most``.
 
     Where raters are only left out, the weights are their squares, and there once.

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse, special
 
 from beholder.errors import StatisticsError
-from beholder.stats.agreement.answers import LongAnswers, long_answers
+from beholder.stats.agreement.answers import LongAnswers, long_answers, places_by_first_answer
 
 ITERATIONS = 1_000
 """Turns after which a fit has not converged."""
@@ -158,6 +158,7 @@ def _alternate(
 
     Each sum over a rater's or an item's scores is a product with one of two sparse matrices (raters, items): who
     judged what, and the scores, taken from their middle so that little cancels in υ² = E(s − ψ)² − (E(s − ψ))².
+    Items lie in the order of their first answers; the numbers are added up in the order of the items' own numbers.
     """
     middle = float(answers.values.mean())
     centred = answers.values - middle
@@ -167,12 +168,15 @@ def _alternate(
     scores = sparse.csr_array(
         (centred, (answers.raters, answers.items)), shape=(answers.rater_count, answers.item_count)
     )
-    ones, scores_by = np.ones(len(centred)), scores.T.tocsr()
+    places = places_by_first_answer(answers)
+    order = np.argsort(places)
+    ones, scores_by = np.ones(len(centred)), scores.T.tocsr()[order]
+    scores.indices = places.astype(scores.indices.dtype)[scores.indices]
     judged, judged_by = (
         sparse.csr_array((ones, by.indices, by.indptr), shape=by.shape) for by in (scores, scores_by)
     )
     del centred
-    plain = plain - middle
+    plain, determined = plain[order] - middle, determined[order]
     opinion, converged, steps = plain, False, list[float]()
     met = judged @ opinion  # (raters,)
     while len(steps) < stop.iterations and not converged and not stop.hopeless(steps):
@@ -188,7 +192,8 @@ def _alternate(
         bias = (total - met) / count
         steps.append(float(np.sqrt(np.sum((opinion - opinion_before) ** 2))))
         converged = steps[-1] < stop.tolerance
-    return _Alternated(opinion + middle, bias, opinion_before + middle, bias_before, len(steps), converged)
+    opinion, opinion_before = opinion[places] + middle, opinion_before[places] + middle
+    return _Alternated(opinion, bias, opinion_before, bias_before, len(steps), converged)
 
 
 def _reach(
