@@ -1,6 +1,7 @@
 """How often trained models warn of images unlike their training set, and of images like it.
 
-    python benchmarks/trained_shift.py CACHE PICTURES …
+    python benchmarks/trained_shift.py CACHE                  # leave one kind of altered images out
+    python benchmarks/trained_shift.py CACHE PICTURES …       # test it
 
 PICTURES are folders of images, such as ``openclipart-png``'s and ``tuxpaint-stamps-default``'s. Two warnings are
 trained as `beholder learn` trains them: on the images of AGIQA-3K whose prompts are not put aside, and on a
@@ -24,30 +25,84 @@ from beholder.images.decode import flatten
 from beholder.images.in_order import batches
 from beholder.learn.data_loader import ImageCache
 from beholder.learn.shift import write_shift
-from beholder.models.shift.light import LoadedWarning, load_warning
+from beholder.models.encoders.catalogue import load_encoder
+from beholder.models.encoders.encoder import Encoder, Vectors
+from beholder.models.quality.packaged import ENCODERS
+from beholder.models.shift.altered_set import altered_set
+from beholder.models.shift.light import PIXELS, LoadedWarning, encode_light, load_warning
+from beholder.models.shift.train import DRAWN, PromptedVectors, train_warning
 from beholder.simulate.world import World, paint_world
 
 DRAWN_SEED, TESTED = 2_026_111_820, 200
 """Of which pictures are drawn, and how many of each kind."""
 TRAINING_WORLD, FRESH_WORLD, PROMPTS = 118_203, 118_204, 160
+CHOSEN_WORLD, CHOSEN_ON = 7, 300
+"""The seed of the world, and the number of images, that the encoders were chosen on."""
 WORLD_SIDES = (192, 512)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cache", type=Path, metavar="CACHE")
-    parser.add_argument("pictures", nargs="+", type=Path, metavar="PICTURES")
+    parser.add_argument("pictures", nargs="*", type=Path, metavar="PICTURES")
     arguments = parser.parse_args()
+    if arguments.pictures:
+        test(arguments.cache, arguments.pictures)
+    else:
+        choose("AGIQA-3K", agiqa_prompts()[0])
+        choose("synthetic world", painted(arguments.cache, CHOSEN_WORLD, 192, PROMPTS))
+
+
+def choose(name: str, prompts: Mapping[str, str]) -> None:
+    """Print how often each kind of altered images is reported by a detector trained against the others."""
+    rng = np.random.default_rng(0)
+    files = [str(file) for file in rng.permutation(sorted(prompts))[:CHOSEN_ON]]
+    numbers = np.unique([prompts[file] for file in files], return_inverse=True)[1]
+    encoders = [load_encoder(encoder) for encoder in (*ENCODERS, PIXELS)]
+
+    def opened(file: str) -> Image.Image:
+        return Image.open(file).convert("RGB")
+
+    usual = encode_all(encoders, map(opened, files))
+    kinds, prompt_of, images = zip(
+        *(
+            (kind, DRAWN if number is None else int(numbers[number]), image)
+            for kind, number, image in altered_set(lambda number: opened(files[number]), len(files), rng)
+        ),
+        strict=True,
+    )
+    altered, by_kind = encode_all(encoders, images), np.array(kinds)
+    print(f"| {name} | mean | {' | '.join(dict.fromkeys(kinds))} |\n|---|---|{'---|' * len(set(kinds))}")
+    for names in ((PIXELS,), (ENCODERS[1], PIXELS), (*ENCODERS, PIXELS)):
+        chosen = [encoder for encoder in encoders if encoder.name in names]
+        columns = [np.concatenate([side[encoder.name] for encoder in chosen], axis=1) for side in (usual, altered)]
+        rates = []
+        for kind in dict.fromkeys(kinds):
+            others = PromptedVectors(columns[1], np.array(prompt_of)).where(by_kind != kind)
+            warning = train_warning(chosen, PromptedVectors(columns[0], numbers), others)
+            rates.append(float((warning.shifts(columns[1][by_kind == kind]) > 1).mean()))
+        cells = " | ".join(f"{value:.2f}" for value in [np.mean(rates), *rates])
+        print(f"| {', '.join(names)} | {cells} |", flush=True)
+
+
+def encode_all(encoders: Sequence[Encoder], images: Iterable[Image.Image]) -> dict[str, Vectors]:
+    """Return the vectors of each encoder by its name, (images, dims)."""
+    parts = [[encode_light([encoder], batch) for encoder in encoders] for batch in batches(images, 16)]
+    columns = zip(encoders, zip(*parts, strict=True), strict=True)
+    return {encoder.name: np.concatenate(each) for encoder, each in columns}
+
+
+def test(cache: Path, folders: Sequence[Path]) -> None:
+    """Print how often images are reported by the warnings of two models."""
     agiqa, aside = agiqa_prompts()
-    trained = trained_on("agiqa", agiqa, arguments.cache)
-    world = painted(arguments.cache, TRAINING_WORLD, 192, PROMPTS)
-    rich = trained_on("world", world, arguments.cache)
+    trained = trained_on("agiqa", agiqa, cache)
+    world = painted(cache, TRAINING_WORLD, 192, PROMPTS)
+    rich = trained_on("world", world, cache)
     fresh = {
-        side: painted(arguments.cache, FRESH_WORLD, side, TESTED // 5, without=set(world.values()))
-        for side in WORLD_SIDES
+        side: painted(cache, FRESH_WORLD, side, TESTED // 5, without=set(world.values())) for side in WORLD_SIDES
     }
-    others = {"CIFAR-10": list(cifar(arguments.cache))}
-    others |= {folder.name: list(pictures(folder)) for folder in arguments.pictures}
+    others = {"CIFAR-10": list(cifar(cache))}
+    others |= {folder.name: list(pictures(folder)) for folder in folders}
     report("AGIQA-3K, prompts put aside (false alarms)", [(trained, aside)])
     report("AGIQA-3K", [(rich, aside)])
     for side, images in fresh.items():

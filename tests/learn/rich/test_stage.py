@@ -100,7 +100,7 @@ class TestWrites:
         scored = beholder.score(images=noise, prompts="a cat", scorer=f"{folder}:overall")
         assert any("3 of 3 images (100 %) are unlike" in note for note in scored.notes)
         shifts = beholder.score(images=noise, scorer=f"{folder}:shift").scores
-        np.testing.assert_allclose(shifts, [image.shift for image in explanations.explained], rtol=1e-4)
+        assert shifts.tolist() == pytest.approx([image.shift or 0.0 for image in explanations.explained], rel=1e-4)
         own = [rich_study / path for path in Store(rich_study).read("images")["path"][:40]]
         usual = beholder.explain(images=own, prompts="a cat", model=folder)
         assert usual.notes == ()

@@ -9,6 +9,7 @@ together are from their means (Mahalanobis' distance). Its score is scaled so th
 0 and their 95 % quantile 1: above 1, an image is farther than 95 % of held-out images.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -100,7 +101,12 @@ def read_shift_detector(path: Path) -> tuple[ShiftDetector, str]:
         head = metadata["head"]
     except (OSError, SafetensorError, KeyError, ValueError) as error:
         raise WeightsError(f"{path}: not a detector of shifts that can be read ({error})") from error
-    detector = ShiftDetector(
+    return detector_of(tensors, numbers), head
+
+
+def detector_of(tensors: Mapping[str, Floats], numbers: Mapping[str, float]) -> ShiftDetector:
+    """Return the detector of what a file holds, as ``TENSORS`` and ``NUMBERS`` name it."""
+    return ShiftDetector(
         scales=tensors["scales"],
         bounds=tensors["bounds"].astype(np.int64),
         centres=tensors["centres"],
@@ -113,4 +119,3 @@ def read_shift_detector(path: Path) -> tuple[ShiftDetector, str]:
         median=numbers["median"],
         unit=numbers["unit"],
     )
-    return detector, head

@@ -34,7 +34,7 @@ def fit_detector(
 ) -> ShiftDetector:
     """Return the detector before it is calibrated: its median is 0, its unit 1.
 
-    ``residuals`` are what is left over of the usual images, (images, groups), in place of what the components leave.
+    ``residuals``, (images, groups), count for the usual images in place of what the components leave over.
     """
     points, left_over = components_and_residuals(components, blank.bounds, usual)
     of_usual = blank.joined(points, left_over if residuals is None else residuals, usual)

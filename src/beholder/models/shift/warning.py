@@ -18,7 +18,7 @@ from safetensors.numpy import save
 from beholder.errors import WeightsError
 from beholder.models.components import PrincipalComponents
 from beholder.models.encoders.encoder import Vectors
-from beholder.models.shift.detector import NUMBERS, TENSORS, ShiftDetector
+from beholder.models.shift.detector import NUMBERS, TENSORS, ShiftDetector, detector_of
 from beholder.tables.atomic import write_atomically
 
 FORMAT = 2
@@ -72,12 +72,10 @@ def read_warning(path: Path) -> ShiftWarning:
 
 def _warning(about: Mapping[str, Any], tensors: Mapping[str, NDArray[np.float64]]) -> ShiftWarning:
     mean, standard_deviation, components = (tensors[f"components.{name}"] for name in OF_COMPONENTS)
-    parts = {name: tensors[name] for name in TENSORS if name != "bounds"}
-    numbers = {name: float(about[name]) for name in NUMBERS}
     return ShiftWarning(
         encoders=tuple(about["encoders"]),
         components=PrincipalComponents(np.arange(len(mean)), mean, standard_deviation, components),
-        detector=ShiftDetector(bounds=tensors["bounds"].astype(np.int64), **parts, **numbers),
+        detector=detector_of(tensors, {name: float(about[name]) for name in NUMBERS}),
         images=int(about["images"]),
         altered=int(about["altered"]),
     )
