@@ -60,9 +60,7 @@ def places_by_first_answer(answers: LongAnswers) -> NDArray[np.intp]:
     in runs, not here and there.
     """
     first = np.full(answers.item_count, len(answers.items))
-    first[answers.items[::-1]] = np.arange(len(answers.items))[
-        ::-1
-    ]  # the last one stays
+    first[answers.items[::-1]] = np.arange(len(answers.items))[::-1]  # the last one stays
     places = np.empty(answers.item_count, np.intp)
     places[np.argsort(first, kind="stable")] = np.arange(answers.item_count)
     return places
