@@ -2,13 +2,18 @@ import numpy as np
 import pytest
 
 from beholder.errors import StatisticsError
-from beholder.stats.agreement.answers import long_answers
+from beholder.stats.agreement.answers import long_answers, places_by_first_answer
 
 
 def test_columns_are_counted() -> None:
     answers = long_answers([0, 3], [5, 5], [1, 0.5])
     assert (answers.rater_count, answers.item_count) == (4, 6)
     assert long_answers([0], [0], [1], rater_count=9).rater_count == 9
+
+
+def test_items_lie_in_the_order_of_their_first_answers() -> None:
+    answers = long_answers([0, 0, 1, 1, 2], [4, 2, 2, 0, 4], [1, 2, 3, 4, 5])  # 4 2 0; nobody answered 1 and 3
+    assert places_by_first_answer(answers).tolist() == [2, 3, 1, 4, 0]
 
 
 def test_faults_are_named() -> None:
