@@ -107,8 +107,8 @@ def test(cache: Path, folders: Sequence[Path]) -> None:
     report("AGIQA-3K", [(rich, aside)])
     for side, images in fresh.items():
         report(f"synthetic world, {side} px", [(trained, list(images)), (rich, list(images))])
-    for name, images in others.items():
-        report(name, [(trained, images), (rich, images)])
+    for name, unlike in others.items():
+        report(name, [(trained, unlike), (rich, unlike)])
 
 
 def agiqa_prompts() -> tuple[dict[str, str], list[str]]:
@@ -141,8 +141,8 @@ def painted(cache: Path, seed: int, side: int, prompts: int, without: Iterable[s
     if not done.is_file():
         with tempfile.TemporaryDirectory(dir=cache) as scratch:
             images = paint_world(World(prompts=prompts, reals=1, size=side, seed=seed), Path(scratch), workers=1)
-            rows = [f"{each.file}\t{each.prompt}" for each in images if not each.gold and not each.real]
-            (Path(scratch) / "prompts.csv").write_text("\n".join(rows))
+            lines = [f"{each.file}\t{each.prompt}" for each in images if not each.gold and not each.real]
+            (Path(scratch) / "prompts.csv").write_text("\n".join(lines))
             Path(scratch).rename(folder)
             Path(scratch).mkdir()
     rows = [row.split("\t") for row in done.read_text().splitlines()]

@@ -29,7 +29,7 @@ def as_network(
             size = max(CPU_PIXELS // (images.shape[-2] * images.shape[-1]), 1)
         with torch.inference_mode():
             inputs = torch.from_numpy(images).to(device, memory_format=torch.channels_last)
-            parts = [forward(part).float().cpu() for part in inputs.split(size)]
+            parts = [forward(part).float().cpu() for part in torch.split(inputs, size)]
             vectors: Vectors = torch.cat(parts).numpy()
             return vectors
 

@@ -58,7 +58,7 @@ def alpha_of_coincidences(
 
 
 def _answered(answers: LongAnswers, kind: NDArray[np.integer], kinds: int) -> Answered:
-    present = np.count_nonzero(np.bincount(answers.items))
+    present = int(np.count_nonzero(np.bincount(answers.items)))
     size = min(max(1, _HELD // (2 * _REPLICATES * kinds)), present)  # items of a block
     count = -(-present // size)
     cells = index_type(count * kinds * size)
