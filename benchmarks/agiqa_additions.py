@@ -115,7 +115,7 @@ def _draws(
         yield statistic(*(column[rows] for column in columns))
 
 
-def spearman(scores: Floats, other: Floats, alignment: Floats) -> float:
+def spearman(scores: Floats, _: Floats, alignment: Floats) -> float:
     """SRCC of the scores with alignment."""
     return _correlation(rankdata(scores), rankdata(alignment))
 

