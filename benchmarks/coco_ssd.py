@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import torch
 from PIL import Image
-from tiny_yolo import Detections, suppress
 from torch import Tensor
 from torch.nn import functional
+
+from beholder.models.detection.detections import Detections, suppress
 
 SIDE = 300
 INPUT, BOXES, SCORES = "Preprocessor/sub", "Postprocessor/ExpandDims_1", "Postprocessor/Slice"
@@ -27,7 +28,9 @@ IDENTIFIERS = {
     **{56: "broccoli", 57: "carrot", 59: "pizza", 60: "donut", 61: "cake", 62: "chair", 63: "sofa", 65: "bed"},
     **{67: "diningtable", 73: "laptop", 76: "keyboard", 77: "cell phone", 84: "book", 85: "clock", 86: "vase"},
 }
-"""Number in COCO -> class, as YOLOv2-tiny calls it; the classes that ``named_objects.py`` has words for."""
+"""Number in COCO -> class, as YOLOv2-tiny calls it; the classes that ``object-words`` has words for."""
+ARRANGED = {"Conv2D": (3, 2, 0, 1), "DepthwiseConv2dNative": (2, 3, 0, 1)}
+"""Operation -> order of the axes of its weights here: outputs or channels first."""
 Node = Mapping[str, Any]
 Operation = Callable[[list[Tensor], Mapping[str, Any]], Tensor | tuple[Tensor, ...]]
 
@@ -38,15 +41,16 @@ class CocoSsd:
     def __init__(self, nodes: Mapping[str, Node], constants: Mapping[str, Tensor]) -> None:
         self.nodes, self.constants = nodes, constants
         self.names = [IDENTIFIERS.get(number, "") for number in range(1, 91)]
+        self.sha256 = "coco-ssd"
 
     @torch.inference_mode()
-    def detect(self, images: list[Image.Image], side: int = SIDE) -> list[Detections]:
-        """Objects in images, which are resized to a square; its side is the network's."""
-        squares = [image.convert("RGB").resize((side, side), Image.Resampling.BILINEAR) for image in images]
-        pixels = torch.from_numpy(np.stack([np.asarray(square) for square in squares])).float()
+    def detect(self, image: Image.Image) -> Detections:
+        """Objects in an image, which is resized to a square; its side is the network's."""
+        square = image.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BILINEAR)
+        pixels = torch.from_numpy(np.array(square))[None].float()
         values: dict[str, Tensor | tuple[Tensor, ...]] = {**self.constants, INPUT: pixels * (2 / 255) - 1}
         boxes, scores = (self._evaluate(name, values) for name in (BOXES, SCORES))
-        return [suppress(*each) for each in zip(boxes[:, :, 0], scores, strict=True)]
+        return suppress(boxes[0, :, 0], scores[0])
 
     def _evaluate(self, name: str, values: dict[str, Tensor | tuple[Tensor, ...]]) -> Tensor:
         """The value of an input such as ``name`` or ``name:1``."""
@@ -70,7 +74,12 @@ def load_coco_ssd(folder: Path) -> CocoSsd:
         numbers = np.frombuffer(content, entry["dtype"], count, position).reshape(entry["shape"])
         constants[entry["name"]] = torch.from_numpy(numbers.copy())
         position += numbers.nbytes
-    return CocoSsd({node["name"]: node for node in description["modelTopology"]["node"]}, constants)
+    nodes = {node["name"]: node for node in description["modelTopology"]["node"]}
+    for node in nodes.values():
+        if node["op"] in ARRANGED:
+            weights = constants[node["input"][1]].permute(ARRANGED[node["op"]])
+            constants[node["input"][1]] = weights.to(memory_format=torch.channels_last)
+    return CocoSsd(nodes, constants)
 
 
 def _text(attributes: Mapping[str, Any], name: str) -> str:
@@ -84,7 +93,7 @@ def _number(attributes: Mapping[str, Any], name: str) -> int:
 def _convolve(inputs: list[Tensor], attributes: Mapping[str, Any], *, by_channel: bool) -> Tensor:
     """Channels are last in the graph, and second here; SAME pads more on the right."""
     values, weights = inputs[0].permute(0, 3, 1, 2), inputs[1]
-    height, width, channels, outputs = weights.shape
+    height, width = weights.shape[2:]
     stride = int(attributes["strides"]["list"]["i"][1])
     if _text(attributes, "padding") == "SAME":
         lacking = [
@@ -92,10 +101,8 @@ def _convolve(inputs: list[Tensor], attributes: Mapping[str, Any], *, by_channel
             for size, kernel in ((values.shape[3], width), (values.shape[2], height))
         ]
         values = functional.pad(values, [side for total in lacking for side in (total // 2, total - total // 2)])
-    if by_channel:
-        weights = weights.permute(2, 3, 0, 1).reshape(channels * outputs, 1, height, width)
-        return functional.conv2d(values, weights, stride=stride, groups=channels).permute(0, 2, 3, 1)
-    return functional.conv2d(values, weights.permute(3, 2, 0, 1), stride=stride).permute(0, 2, 3, 1)
+    groups = len(weights) if by_channel else 1
+    return functional.conv2d(values, weights, stride=stride, groups=groups).permute(0, 2, 3, 1)
 
 
 def _normalise(inputs: list[Tensor], attributes: Mapping[str, Any]) -> Tensor:
