@@ -31,7 +31,7 @@ from beholder.models.alignment.packaged import load_alignment_model
 from beholder.models.detection.detections import Detections
 from beholder.models.detection.tiny_yolo import SIDE, load_tiny_yolo
 from beholder.models.quality.packaged import load_quality_model
-from beholder.scorers.object_words import USUAL, WORDS, Request, object_words, presence, requests, usual_of
+from beholder.scorers.packaged.object_words import USUAL, WORDS, Request, object_words, presence, requests, usual_of
 
 MOST = 7
 """Boxes of a class that are stored."""
@@ -60,7 +60,7 @@ def main() -> None:
         return
     usual = usual_confidences(detections, names)
     if name == f"yolo-{SIDE}" and usual != USUAL:
-        print("USUAL of beholder.scorers.object_words is not of these images:")
+        print("USUAL of beholder.scorers.packaged.object_words is not of these images:")
         print("\n".join(f'    "{word}": ({mean}, {deviation}),' for word, (mean, deviation) in usual.items()))
     scores = score_all(images, detections, names, usual)
     report(images, read_examples(images, class_sentences(arguments.names or timm_folder())), scores)

@@ -84,7 +84,7 @@ def _packaged_alignment(name: str, *_: object) -> Scorer:
 
 
 def _object_words(name: str, *_: object) -> Scorer:
-    return _loader("object_words", name)(name)
+    return _loader("packaged.object_words", name)(name)
 
 
 def _aesthetic(name: str, weights: Weights, _: str | None) -> Scorer:

@@ -8,7 +8,7 @@ from beholder.errors import WeightsError
 from beholder.models.detection import tiny_yolo
 from beholder.models.detection.detections import Detections
 from beholder.scorers.catalogue import load_scorer
-from beholder.scorers.object_words import USUAL, WORDS, Request, object_words, presence, requests
+from beholder.scorers.packaged.object_words import USUAL, WORDS, Request, object_words, presence, requests
 
 NAMES = ("person", "cat", "pizza")
 
@@ -67,7 +67,7 @@ def test_images_are_looked_at_for_prompts_that_name_a_class(monkeypatch: pytest.
             assert image.size == (5, 5)
             return found(cat=[0.8])
 
-    monkeypatch.setattr("beholder.scorers.object_words.load_tiny_yolo", Detector)
+    monkeypatch.setattr("beholder.scorers.packaged.object_words.load_tiny_yolo", Detector)
     scorer = load_scorer("object-words")
     assert scorer(np.zeros((5, 5, 3), np.uint8), "a cat") == pytest.approx(
         (0.8 - USUAL["cat"][0]) / USUAL["cat"][1]

@@ -2,9 +2,9 @@
 
 A prompt names a class of the detector by one of its words, and asks for as many as the number before it says, or
 for two in the plural. The class is there as much as its most confident boxes, as many as are asked for, are
-confident on average; where the number is said, the next box counts against it. That is standardised by the mean and
-the standard deviation of its most confident box over generated images. The score is the mean over the
-classes of the prompt: above 0, they are seen more clearly than usual. It is 0 for prompts without any.
+confident on average; where the number is said, the next box counts against it. That is standardised by the mean
+and the standard deviation of its most confident box over generated images. The score is the mean over the classes
+of the prompt: above 0, they are seen more clearly than usual. It is 0 for prompts without any.
 """
 
 import re
