@@ -13,7 +13,7 @@ AGIQA-3K that name a class. Data and split are those of ``benchmarks/agiqa_score
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -31,7 +31,15 @@ from beholder.models.alignment.packaged import load_alignment_model
 from beholder.models.detection.detections import Detections
 from beholder.models.detection.tiny_yolo import SIDE, load_tiny_yolo
 from beholder.models.quality.packaged import load_quality_model
-from beholder.scorers.packaged.object_words import USUAL, WORDS, Request, object_words, presence, requests, usual_of
+from beholder.scorers.packaged.object_words import (
+    USUAL,
+    WORDS,
+    Request,
+    object_words,
+    presence,
+    requests,
+    usual_of,
+)
 
 MOST = 7
 """Boxes of a class that are stored."""
@@ -103,7 +111,7 @@ def score_all(
     images: Images,
     detections: dict[int, Detections],
     names: tuple[str, ...],
-    usual: dict[str, tuple[float, float]],
+    usual: Mapping[str, tuple[float, float]],
 ) -> Floats:
     """The scorer's scores of the images that were looked at, 0 elsewhere."""
     scores = np.zeros(len(images.fold))
