@@ -77,7 +77,7 @@ def fit_alignment(examples: Examples) -> tuple[KernelHead, AlignmentHead, Floats
         image_scores = np.column_stack([mean + kernel[test] @ weights for weights, mean in solved])
         part, inner = examples.select(test), _unweighted(examples, unlabelled, train, solved[1])
         features[test] = inner.features(image_scores, part.outputs, part.prompts, part.sentences)
-    return quality, _weighted(head, features, examples.alignment), features
+    return quality, weighted(head, features, examples.alignment), features
 
 
 def predict(quality: KernelHead, head: AlignmentHead, examples: Examples) -> Floats:
@@ -177,7 +177,7 @@ def _spread(vectors: Floats) -> Floats:
     return np.asarray(directions[:, -SPREAD_COMPONENTS:] * np.sqrt(np.maximum(values[-SPREAD_COMPONENTS:], 0)))
 
 
-def _weighted(head: AlignmentHead, features: Floats, alignment: Floats) -> AlignmentHead:
+def weighted(head: AlignmentHead, features: Floats, alignment: Floats) -> AlignmentHead:
     """Ridge regression of the ranks of raters' means, then a logistic curve to the means."""
     mean, deviation = features.mean(axis=0), features.std(axis=0)
     scaled = (features - mean) / deviation

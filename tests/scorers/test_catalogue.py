@@ -35,7 +35,7 @@ def test_scores_are_finite_for_images_of_any_size(name: str) -> None:
 
 def test_what_needs_weights_is_not_run_by_default() -> None:
     published = {"hps-v2", "hps-v2.1", "pickscore", "image-reward"}
-    parts = {"class-words", "colour-words"}  # of agiqa-alignment, or nearly so
+    parts = {"class-words", "colour-words", "object-words"}  # of agiqa-alignment, or nearly so
     assert set(SCORERS) - set(default_scorers()) == {"clip-score", "aesthetic", *published, *parts}
 
 

@@ -86,6 +86,10 @@ def _packaged_alignment(name: str, *_: object) -> Scorer:
     return _loader("packaged.alignment", name)(name)
 
 
+def _object_words(name: str, *_: object) -> Scorer:
+    return _loader("packaged.object_words", name)(name)
+
+
 def _aesthetic(name: str, weights: Weights, _: str | None) -> Scorer:
     if "aesthetic" not in weights:
         raise WeightsError(
@@ -151,6 +155,15 @@ SCORERS: dict[str, Recipe] = {
         "how much more than usual of the colours that the prompt names; 0 without any",
         ("image", "prompt"),
         "higher",
+        by_default=False,
+    ),
+    "object-words": Recipe(
+        _object_words,
+        "alignment",
+        "how much more clearly than usual a detector sees the objects that the prompt names; 0 without any",
+        ("image", "prompt"),
+        "higher",
+        packages=("torch", "object_detector"),
         by_default=False,
     ),
     "clip-score": Recipe(

@@ -1,1 +1,1 @@
-"""Scorers whose weights beholder carries: quality, domain shift, alignment."""
+"""Scorers whose weights beholder carries, quality, domain shift and alignment, and one of another package."""

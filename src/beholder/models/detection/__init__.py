@@ -1,0 +1,1 @@
+"""Detectors of objects whose weights come as packages."""
