@@ -13,7 +13,6 @@ from beholder.api.rounds.training_rounds import ALL as ALL_ROUNDS
 from beholder.cli.output import show_json, show_table
 from beholder.cli.progress import progress_bar
 from beholder.errors import RecipeError
-from beholder.learn.card import figure_table
 from beholder.learn.recipe import TRACKERS, faults_of_division, load_recipe, shipped_recipes
 from beholder.learn.rounds.words import describe_change, round_table
 from beholder.tables.store import Store
@@ -128,6 +127,8 @@ def learn(
         content |= {} if models is None else {"rounds": models.to_dicts()}
         show_json(content | {"caveats": caveats})
         return
+    from beholder.learn.card import figure_table  # late: it needs safetensors
+
     click.echo("\n\n".join([str(outcome), *caveats]) + "\n")
     show_table(*figure_table(outcome.figures))
     if models is not None:
