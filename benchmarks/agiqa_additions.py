@@ -133,7 +133,7 @@ def partial_spearman(scores: Floats, other: Floats, alignment: Floats) -> float:
         _correlation(first, given),
         _correlation(given, truth),
     )
-    return (with_truth - with_given * of_given) / np.sqrt((1 - with_given**2) * (1 - of_given**2))
+    return (with_truth - with_given * of_given) / np.sqrt((1 - with_given**2) * (1 - of_given**2))  # type: ignore[no-any-return]
 
 
 def _correlation(first: Floats, second: Floats) -> float:

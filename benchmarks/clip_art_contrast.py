@@ -45,6 +45,10 @@ class Pairs:
 class Projection(nn.Module):
     """Images, standardised by the training set, and texts in one space."""
 
+    mean: Tensor
+    deviation: Tensor
+    text_mean: Tensor
+
     def __init__(self, pairs: Pairs, settings: ContrastSettings) -> None:
         super().__init__()
         width, text_width = pairs.images.shape[1], pairs.texts.shape[1]
@@ -78,7 +82,7 @@ def train_projection(pairs: Pairs, settings: ContrastSettings, seed: int) -> Pro
         for rows in torch.randperm(len(pairs.images)).tensor_split(batches):
             loss = _contrast(projection, pairs.select(rows))
             optimiser.zero_grad()
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
             schedule.step()
     return projection.eval()

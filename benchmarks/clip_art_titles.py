@@ -27,11 +27,11 @@ from beholder.images.background import DEFAULT_BACKGROUND
 from beholder.images.sources import ImageSource, named_files
 from beholder.models.alignment.head import Reference, as_unit, convex_combinations, rowwise
 from beholder.models.alignment.packaged import load_classifier
+from beholder.models.components import signed_roots
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.efficientnet_lite import SIZES
 from beholder.models.encoders.encode import encode_by
 from beholder.models.encoders.stage_features import head_means
-from beholder.models.quality.head import signed_roots
 from beholder.models.text.sentence_encoder import load_sentence_encoder
 
 SEED, SEEDS = 61, 3
@@ -123,8 +123,8 @@ def text_pairs(vectors: Vectors, pairs: Sequence[Pair], *, keywords: bool) -> Pa
 def one_per_title(pairs: Sequence[Pair], mask: np.ndarray) -> torch.Tensor:
     """The first picture of each title."""
     first: dict[str, int] = {}
-    for index in np.flatnonzero(mask):
-        first.setdefault(pairs[index].group, int(index))
+    for index in np.flatnonzero(mask).tolist():
+        first.setdefault(pairs[index].group, index)
     return torch.tensor(list(first.values()))
 
 

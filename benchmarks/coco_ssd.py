@@ -107,7 +107,7 @@ def _convolve(inputs: list[Tensor], attributes: Mapping[str, Any], *, by_channel
 
 def _normalise(inputs: list[Tensor], attributes: Mapping[str, Any]) -> Tensor:
     values, gain, bias, mean, variance = inputs
-    return (values - mean) * gain / (variance + attributes["epsilon"]["f"]).sqrt() + bias
+    return (values - mean) * gain / (variance + attributes["epsilon"]["f"]).sqrt() + bias  # type: ignore[no-any-return]
 
 
 def _slice(inputs: list[Tensor]) -> Tensor:
