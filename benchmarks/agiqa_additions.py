@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from agiqa_alignment import REPLICATES, SEED
 from agiqa_alignment_fit import Examples, Floats, Mask, fit_alignment, weighted
+from agiqa_paired import REPLICATES, SEED
 from agiqa_scorer import FOLDS, Images, agreement, interval, number
 from scipy.stats import rankdata
 

@@ -11,22 +11,20 @@ packaged file contains their vectors.
 """
 
 import argparse
-from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 from agiqa_alignment_fit import Examples, Floats, Mask, fit_alignment, predict, write_alignment
+from agiqa_paired import SEED, difference_cells
 from agiqa_scorer import FOLDS, Images, agreement, interval, load, number
-from scipy.stats import pearsonr, rankdata, spearmanr
+from scipy.stats import pearsonr, spearmanr
 
 from beholder.models.alignment.packaged import FOLDER, HEAD, load_alignment_model, load_classifier
 from beholder.models.quality.packaged import load_quality_model
 from beholder.models.text.sentence_encoder import load_sentence_encoder
 from beholder.stats.intervals.proportions import wilson
 from beholder.stats.prediction.conformal import conformal_width
-
-REPLICATES, SEED = 2000, 19
 
 
 def main() -> None:
@@ -155,28 +153,13 @@ def print_rows(images: Images, examples: Examples, columns: dict[str, Floats], m
 def print_differences(examples: Examples, columns: dict[str, Floats], mask: Mask) -> None:
     """Print paired differences of SRCC with percentile intervals of a bootstrap over prompts."""
     print("\n| alignment minus | difference of SRCC | of PLCC |\n|---|---|---|")
+    rows = np.flatnonzero(mask & np.isfinite(columns["alignment"]))
+    prompts = [examples.prompts[row] for row in rows]
     for other in ("generator-mean baseline", "quality"):
-        draws = np.array(list(_differences(examples, columns["alignment"], columns[other], mask)))
-        cells = []
-        for draw in draws.T:
-            low, high = np.quantile(draw[1:], (0.025, 0.975))
-            cells.append(f"{number(draw[0])} [{number(low)}, {number(high)}]")
+        cells = difference_cells(
+            columns["alignment"][rows], columns[other][rows], examples.alignment[rows], prompts
+        )
         print(f"| {other} | {' | '.join(cells)} |", flush=True)
-
-
-def _differences(examples: Examples, first: Floats, second: Floats, mask: Mask) -> Iterator[tuple[float, float]]:
-    """The difference over all images, then one for each bootstrap replicate."""
-    where = np.flatnonzero(mask & np.isfinite(first))
-    prompts = np.unique([examples.prompts[index] for index in where], return_inverse=True)[1]
-    by_prompt = [where[prompts == prompt] for prompt in range(prompts.max() + 1)]
-    rng = np.random.default_rng(SEED)
-    for replicate in range(REPLICATES + 1):
-        drawn = rng.integers(0, len(by_prompt), len(by_prompt)) if replicate else np.arange(len(by_prompt))
-        rows = np.concatenate([by_prompt[prompt] for prompt in drawn])
-        truth, ranks = examples.alignment[rows], rankdata(examples.alignment[rows])
-        by_rank = [np.corrcoef(rankdata(scores[rows]), ranks)[0, 1] for scores in (first, second)]
-        plain = [np.corrcoef(scores[rows], truth)[0, 1] for scores in (first, second)]
-        yield float(by_rank[0] - by_rank[1]), float(plain[0] - plain[1])
 
 
 def write(images: Images, examples: Examples) -> None:

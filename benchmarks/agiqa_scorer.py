@@ -12,7 +12,7 @@ prompts is put aside before anything is chosen.
 
 import argparse
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -105,16 +105,21 @@ def load(cache: Path) -> Images:
     table = table.with_columns(generator=pl.col("name").str.extract(r"^(.*)_\d+\.jpg$"))
     files = named_files(table["name"].to_list(), [SOURCE / "image" / name for name in table["name"]])
     features = encode_by(files, [load_encoder(name) for name in ENCODERS], folder=cache).features
-    prompts = sorted(table["prompt"].unique())
-    order = np.random.default_rng(SEED).permutation(len(prompts))
-    aside = int(HELD_OUT * len(prompts))
-    fold_by_prompt = {prompts[index]: ASIDE for index in order[:aside]}
-    fold_by_prompt |= {prompts[index]: rank % FOLDS for rank, index in enumerate(order[aside:])}
+    fold_by_prompt = split_prompts(table["prompt"].unique())
     fold = np.array([fold_by_prompt[prompt] for prompt in table["prompt"]], np.int64)
     is_copy = pl.Series(features[0].sha256).is_first_distinct().not_().to_numpy()
     fold[is_copy] = COPY
     vectors = np.concatenate([by_encoder.vectors for by_encoder in features], axis=1)
     return Images(table, vectors, features[0].sha256, fold)
+
+
+def split_prompts(prompts: Iterable[str]) -> dict[str, int]:
+    """Prompt -> its fold, or ``ASIDE``; the same split for the same prompts in any order."""
+    names = sorted(prompts)
+    order = np.random.default_rng(SEED).permutation(len(names))
+    aside = int(HELD_OUT * len(names))
+    put_aside = {names[index]: ASIDE for index in order[:aside]}
+    return put_aside | {names[index]: rank % FOLDS for rank, index in enumerate(order[aside:])}
 
 
 def choose(images: Images) -> None:
