@@ -1,4 +1,4 @@
-"""The fine-tuned recipe beside the baselines: ``python benchmarks/agiqa_tuned.py FOLDER``, after ``agiqa_learn.py``.
+"""The fine-tuned recipe and its baselines, after ``agiqa_learn.py``: ``python benchmarks/agiqa_tuned.py FOLDER``.
 
 Prints how well its held-out scores of FOLDER agree with raters, on all prompts and on the fifth of them that was
 put aside when the recipe was chosen (``benchmarks/agiqa_scorer.py``), and the differences to two baselines: the
