@@ -12,6 +12,7 @@ from PIL import Image
 
 from beholder.images.in_order import batches
 from beholder.models.shift.altered import (
+    REFERENCE,
     compressed,
     enlarged,
     flat,
@@ -22,12 +23,13 @@ from beholder.models.shift.altered import (
     small,
     softened,
 )
-from beholder.models.shift.drawn import rendered, shapes, smooth
+from beholder.models.shift.drawn import DRAWINGS, patterned, rendered, shapes, smooth
 
 SEED, ALTERED, SHAPES, NOISY, MORE = 53, 150, 120, 60, 100
 NAMES = ("small", "flat", "noisy", "shapes")
 MORE_NAMES = ("smooth", "enlarged", "lines", "compressed", "painted")
 RENDERED_NAMES = ("rendered", "palette", "softened")
+DRAWN_NAMES = ("patterned", "large")
 COUNTS = (ALTERED, ALTERED, NOISY, SHAPES)
 
 
@@ -58,3 +60,11 @@ def rendered_images(originals: Sequence[Path]) -> Iterator[Image.Image]:
     for change, files in zip((in_palette, softened), batches(chosen, MORE), strict=True):
         for file in files:
             yield change(Image.open(file).convert("RGB"), rng)
+
+
+def drawn_images(_: Sequence[Path]) -> Iterator[Image.Image]:
+    """Textured drawings, and drawings of every kind that are as large as the originals; ``MORE`` of either."""
+    rng = np.random.default_rng(SEED + 3)
+    yield from (patterned(rng) for _ in range(MORE))
+    for draw in DRAWINGS.values():
+        yield from (draw(rng, REFERENCE) for _ in range(MORE // len(DRAWINGS)))

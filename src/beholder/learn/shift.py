@@ -20,7 +20,7 @@ from beholder.models.shift.train import DRAWN, FEWEST, FOLDS, PromptedVectors, t
 from beholder.models.shift.warning import write_warning
 from beholder.models.training_images import SHIFT_FILE
 
-MOST = 800
+MOST = 1200
 """Images of the study that are looked at, at the most; drawn by the seed."""
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from PIL import Image
 
-from beholder.models.shift.altered import ALTERATIONS
+from beholder.models.shift.altered import ALTERATIONS, REFERENCE
 from beholder.models.shift.drawn import DRAWINGS
 
 MOST_EACH, FEWEST_EACH = 40, 4
@@ -17,7 +17,9 @@ def altered_set(
 ) -> Iterator[tuple[str, int | None, Image.Image]]:
     """Yield the kind, the number of the original (``None`` of a drawn image) and the image.
 
-    ``read`` returns one of the originals. Each kind has a random generator of its own.
+    ``read`` returns one of the originals. Each kind has a random generator of its own. Of each kind of drawn
+    images there are twice as many, and half of them are as large as an original: drawings must be recognised by
+    more than the traces of being enlarged.
     """
     kinds = len(ALTERATIONS) + len(DRAWINGS)
     each = min(max(originals // kinds, FEWEST_EACH), MOST_EACH)
@@ -26,5 +28,7 @@ def altered_set(
         for number in of_kind.permutation(originals)[:each].tolist():
             yield kind, number, alter(read(number), of_kind)
     for (kind, draw), of_kind in zip(DRAWINGS.items(), own[len(ALTERATIONS) :], strict=True):
-        for _ in range(each):
-            yield kind, None, draw(of_kind)
+        sides = [min(*read(number).size, REFERENCE) for number in of_kind.permutation(originals)[:each].tolist()]
+        for side in sides:
+            yield kind, None, draw(of_kind, None)
+            yield kind, None, draw(of_kind, side)

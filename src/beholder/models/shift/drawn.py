@@ -1,4 +1,7 @@
-"""Drawn images: shapes, running colours, and shaded shapes; a warning is trained on them as on altered ones."""
+"""Drawn images: shapes, running colours, shaded and textured shapes, which a warning is trained on, too.
+
+Each kind draws a square of so many pixels, or of a side that is drawn as well.
+"""
 
 from collections.abc import Callable, Mapping
 
@@ -6,16 +9,19 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from beholder.models.shift.altered import as_image
+from beholder.models.shift.textures import textured
 
-Drawing = Callable[[np.random.Generator], Image.Image]
+Drawing = Callable[[np.random.Generator, int | None], Image.Image]
 
+SIDES = (96, 128, 192, 256, 384, 512)
+"""Pixels of images whose side is drawn."""
 OVERSAMPLED = 3
 """Times the side at which rendered images are drawn, before they are reduced: their edges are antialiased."""
 
 
-def shapes(rng: np.random.Generator) -> Image.Image:
+def shapes(rng: np.random.Generator, side: int | None = None) -> Image.Image:
     """Disks, rectangles and polygons of one colour each on one background."""
-    side = int(rng.choice([128, 192, 256, 512]))
+    side = side or int(rng.choice([128, 192, 256, 512]))
     image = Image.new("RGB", (side, side), colour(rng))
     draw = ImageDraw.Draw(image)
     for _ in range(int(rng.integers(1, 9))):
@@ -32,17 +38,17 @@ def shapes(rng: np.random.Generator) -> Image.Image:
     return image
 
 
-def smooth(rng: np.random.Generator) -> Image.Image:
+def smooth(rng: np.random.Generator, side: int | None = None) -> Image.Image:
     """A few random colours that run into each other, with a little noise."""
-    side, knots = int(rng.choice([128, 256, 512])), int(rng.integers(2, 9))
+    side, knots = side or int(rng.choice([128, 256, 512])), int(rng.integers(2, 9))
     field = Image.fromarray(rng.integers(0, 256, (knots, knots, 3), np.uint8))
     pixels = np.asarray(field.resize((side, side), Image.Resampling.BICUBIC), np.float64)
     return as_image(pixels + rng.normal(0, rng.uniform(0, 6), pixels.shape))
 
 
-def rendered(rng: np.random.Generator) -> Image.Image:
+def rendered(rng: np.random.Generator, side: int | None = None) -> Image.Image:
     """Shapes with shading and smooth edges on a background of running colours, with or without grain."""
-    side = int(rng.choice([96, 128, 192, 256, 384, 512]))
+    side = side or int(rng.choice(SIDES))
     large = OVERSAMPLED * side
     image = running_colours(rng, large)
     for _ in range(int(rng.integers(1, 10))):
@@ -52,6 +58,20 @@ def rendered(rng: np.random.Generator) -> Image.Image:
         image.paste(filling, (0, 0), mask)
     pixels = np.asarray(image.resize((side, side), Image.Resampling.BOX), np.float64)
     return as_image(pixels + rng.normal(0, rng.choice([0.0, 1.0, 3.0]), pixels.shape))
+
+
+def patterned(rng: np.random.Generator, side: int | None = None) -> Image.Image:
+    """Shapes with textures and smooth edges on a background with one; some of them are shaded."""
+    side = side or int(rng.choice(SIDES))
+    image = textured(rng, side, *contrasting(rng))
+    for _ in range(int(rng.integers(1, 10))):
+        mask = Image.new("L", (OVERSAMPLED * side, OVERSAMPLED * side), 0)
+        draw_shape(ImageDraw.Draw(mask), rng, OVERSAMPLED * side)
+        filling = textured(rng, side, *contrasting(rng))
+        if rng.random() < 0.5:
+            filling = Image.blend(filling, running_colours(rng, side), float(rng.uniform(0.2, 0.6)))
+        image.paste(filling, (0, 0), mask.resize(image.size, Image.Resampling.BOX))
+    return image
 
 
 def running_colours(rng: np.random.Generator, side: int) -> Image.Image:
@@ -82,5 +102,16 @@ def colour(rng: np.random.Generator) -> tuple[int, int, int]:
     return red, green, blue
 
 
-DRAWINGS: Mapping[str, Drawing] = {"shapes": shapes, "smooth": smooth, "rendered": rendered}
+def contrasting(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return a random colour, and one that differs from it a little or much."""
+    first = np.array(colour(rng), np.float64)
+    return first, first + rng.uniform(0.1, 1) * (np.array(colour(rng)) - first)
+
+
+DRAWINGS: Mapping[str, Drawing] = {
+    "shapes": shapes,
+    "smooth": smooth,
+    "rendered": rendered,
+    "patterned": patterned,
+}
 """Kinds of drawn images by name."""

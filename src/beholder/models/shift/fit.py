@@ -16,7 +16,7 @@ from beholder.models.shift.detector import ShiftDetector
 
 Floats = NDArray[np.float64]
 
-STRENGTH = 0.001
+STRENGTH = 0.03
 """Inverse of the ridge of the logistic regression."""
 RIDGE = 1e-3
 """Added to the variances of the statistics of pixels, some of which are nearly sums of others."""

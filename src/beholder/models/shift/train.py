@@ -16,7 +16,7 @@ from scipy.special import bdtr
 from beholder.models.components import PrincipalComponents, components_and_residuals, fit_components
 from beholder.models.encoders.encoder import Encoder, Vectors
 from beholder.models.shift.detector import ShiftDetector
-from beholder.models.shift.fit import fit_detector, unfitted
+from beholder.models.shift.fit import STRENGTH, fit_detector, unfitted
 from beholder.models.shift.warning import ShiftWarning
 
 Floats = NDArray[np.float64]
@@ -43,12 +43,14 @@ class PromptedVectors:
         return PromptedVectors(self.vectors[chosen], self.prompts[chosen])
 
 
-def train_warning(encoders: Sequence[Encoder], usual: PromptedVectors, altered: PromptedVectors) -> ShiftWarning:
+def train_warning(
+    encoders: Sequence[Encoder], usual: PromptedVectors, altered: PromptedVectors, *, strength: float = STRENGTH
+) -> ShiftWarning:
     """Return the warning of a model of the images ``usual``; the last of the encoders is that of pixels."""
     *light, pixels = encoders
     bounds = np.cumsum([0, *(width for encoder in light for width in encoder.groups)])[::2]  # both of each stage
-    scores = held_out_scores(usual, altered, bounds, pixels.dims)
-    components, detector = fit(usual.vectors, altered.vectors, bounds, pixels.dims)
+    scores = held_out_scores(usual, altered, bounds, pixels.dims, strength=strength)
+    components, detector = fit(usual.vectors, altered.vectors, bounds, pixels.dims, strength)
     median, limit = float(np.median(scores)), tolerance_bound(scores)
     detector = replace(detector, median=median, unit=max(limit - median, 1e-6))
     identities = tuple(encoder.identity for encoder in encoders)
@@ -56,7 +58,12 @@ def train_warning(encoders: Sequence[Encoder], usual: PromptedVectors, altered: 
 
 
 def held_out_scores(
-    usual: PromptedVectors, altered: PromptedVectors, bounds: NDArray[np.int64], statistics: int
+    usual: PromptedVectors,
+    altered: PromptedVectors,
+    bounds: NDArray[np.int64],
+    statistics: int,
+    *,
+    strength: float = STRENGTH,
 ) -> Floats:
     """Return the score of each usual image by a detector that was trained on other prompts: (images,)."""
     numbers = np.unique(usual.prompts)
@@ -65,13 +72,13 @@ def held_out_scores(
     for fold in range(folds):
         test = np.isin(usual.prompts, numbers[fold::folds])
         others = altered.where(~np.isin(altered.prompts, numbers[fold::folds]))
-        components, detector = fit(usual.vectors[~test], others.vectors, bounds, statistics)
+        components, detector = fit(usual.vectors[~test], others.vectors, bounds, statistics, strength)
         scores[test] = detector.scores(components, usual.vectors[test])
     return scores
 
 
 def fit(
-    usual: Vectors, altered: Vectors, bounds: NDArray[np.int64], statistics: int
+    usual: Vectors, altered: Vectors, bounds: NDArray[np.int64], statistics: int, strength: float = STRENGTH
 ) -> tuple[PrincipalComponents, ShiftDetector]:
     """Return components of the usual images, and a detector on them that is not calibrated yet.
 
@@ -86,7 +93,7 @@ def fit(
         of_others = fit_components(features[~test], COMPONENTS)
         residuals[test] = components_and_residuals(of_others, bounds, features[test])[1]
     blank = unfitted(components, bounds, usual, residuals, statistics)
-    return components, fit_detector(blank, components, usual, altered, residuals=residuals)
+    return components, fit_detector(blank, components, usual, altered, residuals=residuals, strength=strength)
 
 
 def tolerance_bound(scores: Floats) -> float:
