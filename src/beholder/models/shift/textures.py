@@ -30,7 +30,7 @@ def cloudy(rng: np.random.Generator, side: int) -> NDArray[np.float64]:
         total += weight * _noise(rng, cells, side)
         cells, weight = 2 * cells, falloff * weight
     low, high = np.quantile(total, (0.02, 0.98))
-    return np.clip((total - low) / max(high - low, 1e-9), 0, 1)
+    return np.asarray(np.clip((total - low) / max(high - low, 1e-9), 0, 1))
 
 
 def striped(rng: np.random.Generator, side: int) -> NDArray[np.float64]:
@@ -84,4 +84,4 @@ def _turned(rng: np.random.Generator, side: int) -> tuple[NDArray[np.float64], N
 
 def _edged(rng: np.random.Generator, waves: NDArray[np.float64]) -> NDArray[np.float64]:
     """From waves about 0 to levels from 0 to 1, with harder or softer edges."""
-    return 1 / (1 + np.exp(-rng.choice([1.5, 4.0, 20.0]) * waves))
+    return np.asarray(1 / (1 + np.exp(-rng.choice([1.5, 4.0, 20.0]) * waves)))
