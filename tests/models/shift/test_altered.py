@@ -7,8 +7,8 @@ from PIL import Image
 from scipy.stats import binom
 
 from beholder.models.encoders.catalogue import load_encoder
-from beholder.models.shift.altered import ALTERATIONS, scale_of, square
-from beholder.models.shift.altered_set import FEWEST_EACH, altered_set
+from beholder.models.shift.altered import ALTERATIONS, REFERENCE, scale_of, square
+from beholder.models.shift.altered_set import FEWEST_EACH, FEWEST_PIXELS, altered_set
 from beholder.models.shift.drawn import DRAWINGS
 from beholder.models.shift.light import PIXELS, encode_light
 from beholder.models.shift.train import DRAWN, PromptedVectors, train_warning
@@ -70,6 +70,14 @@ def test_there_are_as_many_of_each_kind_and_they_follow_from_the_seed() -> None:
     assert [number for _, number, _ in first] == [number for _, number, _ in again]
     for (_, _, image), (_, _, same) in zip(first, again, strict=True):
         assert np.array_equal(np.asarray(image), np.asarray(same))
+
+
+def test_half_of_the_drawings_are_as_large_as_the_originals_within_limits() -> None:
+    for size, side in (((4, 6), FEWEST_PIXELS), ((40, 50), 40), ((700, 600), REFERENCE)):
+        originals = [Image.new("RGB", size, "#336699")] * 6
+        images = altered_set(originals.__getitem__, 6, np.random.default_rng(1))
+        drawn = [image for _, number, image in images if number is None]
+        assert [image.size for image in drawn[1::2]] == [(side, side)] * (len(drawn) // 2)
 
 
 def test_kinds_that_were_left_out_are_reported_by_statistics_of_pixels() -> None:

@@ -9,7 +9,9 @@ from beholder.models.shift.altered import ALTERATIONS, REFERENCE
 from beholder.models.shift.drawn import DRAWINGS
 
 MOST_EACH, FEWEST_EACH = 40, 4
-"""Images of each kind; where originals are few there are about as many altered and drawn images as originals."""
+"""Altered images of each kind, and half of the drawn ones; fewer where originals are few."""
+FEWEST_PIXELS = 8
+"""The side of the smallest drawing, also where originals are smaller."""
 
 
 def altered_set(
@@ -28,7 +30,8 @@ def altered_set(
         for number in of_kind.permutation(originals)[:each].tolist():
             yield kind, number, alter(read(number), of_kind)
     for (kind, draw), of_kind in zip(DRAWINGS.items(), own[len(ALTERATIONS) :], strict=True):
-        sides = [min(*read(number).size, REFERENCE) for number in of_kind.permutation(originals)[:each].tolist()]
+        shortest = [min(read(number).size) for number in of_kind.permutation(originals)[:each].tolist()]
+        sides = [min(max(side, FEWEST_PIXELS), REFERENCE) for side in shortest]
         for side in sides:
             yield kind, None, draw(of_kind, None)
             yield kind, None, draw(of_kind, side)

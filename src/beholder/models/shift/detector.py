@@ -1,9 +1,9 @@
 """How unlike the training images an image is, by a detector that is trained without opinions.
 
 A logistic regression separates the training images from altered ones (small, enlarged, in few flat colours,
-noisy, compressed, painted, softened, in lines) and from drawn ones (shapes, shaded shapes, running colours). It
-sees the principal components of the training images; for each stage of the network, the logarithm of the squared
-length of what the components leave over; and statistics of pixels
+noisy, compressed, painted, softened, in lines) and from drawn ones (shapes, shaded and textured ones, running
+colours). It sees the principal components of the training images; for each stage of the network, the logarithm of
+the squared length of what the components leave over; and statistics of pixels
 (:mod:`beholder.models.encoders.pixel_statistics`), as they are and, made uncorrelated, how far each and all
 together are from their means (Mahalanobis' distance). Its score is scaled so that the median of held-out images is
 0 and their 95 % quantile 1: above 1, an image is farther than 95 % of held-out images.
