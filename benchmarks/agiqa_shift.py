@@ -158,11 +158,14 @@ def open_held_out(images: Images, cache: Path, folders: list[Path]) -> None:
     head, _ = read_head(FOLDER / HEAD)
     detector, _ = read_shift_detector(FOLDER / SHIFT)
     trials = {"AGIQA-3K, prompts put aside (false alarms)": images.vectors[images.held_out]}
-    trials["CIFAR-10"] = encode_named(cache, "cifar", lambda: cifar(cache))
+    trials["CIFAR-10"] = encode_named(cache, f"cifar-{DRAWN_SEED}", lambda: cifar(cache))
     for side in WORLD_SIDES:
-        trials[f"synthetic world, {side} px"] = encode_named(cache, f"world-{side}", partial(synthetic, side))
+        trials[f"synthetic world, {side} px"] = encode_named(
+            cache, f"world-{WORLD_SEED}-{side}", partial(synthetic, side)
+        )
     trials |= {
-        folder.name: encode_named(cache, folder.name, lambda folder=folder: pictures(folder)) for folder in folders
+        folder.name: encode_named(cache, f"{folder.name}-{DRAWN_SEED}", lambda folder=folder: pictures(folder))
+        for folder in folders
     }
     print("| images | number | reported one by one | by the distance used before | " + sizes_of_sets() + " |")
     print("|---|---|---|---|" + "---|" * len(SET_SIZES))
