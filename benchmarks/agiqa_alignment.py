@@ -20,8 +20,9 @@ from agiqa_paired import SEED, difference_cells
 from agiqa_scorer import FOLDS, Images, agreement, interval, load, number
 from scipy.stats import pearsonr, spearmanr
 
-from beholder.models.alignment.packaged import FOLDER, HEAD, load_alignment_model, load_classifier
-from beholder.models.quality.packaged import load_quality_model
+from beholder.models.alignment.classifier import load_classifier
+from beholder.models.alignment.packaged import FOLDER, HEAD, load_alignment_model
+from beholder.models.quality.packaged import ENCODERS, load_quality_model
 from beholder.models.text.sentence_encoder import load_sentence_encoder
 from beholder.stats.intervals.proportions import wilson
 from beholder.stats.prediction.conformal import conformal_width
@@ -68,7 +69,7 @@ def read_examples(images: Images, classes: list[str]) -> Examples:
     prompts = tuple(images.table["prompt"])
     return Examples(
         images.vectors,
-        load_classifier().classify(images.vectors),
+        load_classifier(ENCODERS[0]).classify(images.vectors),
         prompts,
         encoder.encode(prompts).astype(np.float64),
         encoder.encode(classes).astype(np.float64),
@@ -172,7 +173,8 @@ def write(images: Images, examples: Examples) -> None:
     )
     about = {"quality": load_quality_model().sha256, "sentences": load_sentence_encoder().identity}
     write_alignment(FOLDER / HEAD, head, {**about, "aspect": "alignment", "data_set": "AGIQA-3K"})
-    print(f"{FOLDER / HEAD}: {(FOLDER / HEAD).stat().st_size:,} bytes; weights {head.weights.round(3).tolist()}")
+    weights = head.regression.weights.round(3).tolist()
+    print(f"{FOLDER / HEAD}: {(FOLDER / HEAD).stat().st_size:,} bytes; weights {weights}")
 
 
 def open_held_out(images: Images, examples: Examples) -> None:

@@ -1,26 +1,23 @@
 """Fit the packaged head of alignment: features that are cross-fitted over prompts, and a linear head on them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from agiqa_scorer_fit import HeadSettings, fit_head
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
-from scipy.optimize import curve_fit
-from scipy.special import expit
-from scipy.stats import rankdata
 
-from beholder.models.alignment.head import (
-    FEATURES,
-    NUMBERS,
-    TENSORS,
-    AlignmentHead,
+from beholder.models.alignment.comparison import (
     NetworkOutputs,
     as_unit,
     convex_combinations,
-    head_of_tensors,
+    tensors_of_comparison,
 )
+from beholder.models.alignment.fit import fit_reference
+from beholder.models.alignment.head import FEATURES, NUMBERS, TENSORS, AlignmentHead, head_of_tensors
+from beholder.models.alignment.regression import TENSORS as REGRESSION_TENSORS
+from beholder.models.alignment.regression import fit_rank_regression
 from beholder.models.components import signed_roots
 from beholder.models.quality.head import KernelHead
 
@@ -28,9 +25,7 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 RIDGE = 0.1
 MAP_COMPONENTS, MAP_RIDGE, LEAST_WEIGHT = 200, 10_000.0, 0.05
-SPREAD_COMPONENTS = 64
 WEIGHT_RIDGE = 30.0
-KNOTS = 201
 HALF = ("names", "map", "logit_spread", "classes_spread", "mapped_spread")
 """Tensors that are stored in half precision."""
 
@@ -70,7 +65,7 @@ def fit_alignment(examples: Examples) -> tuple[KernelHead, AlignmentHead, Floats
     everywhere = np.ones(len(opinions), bool)
     unlabelled = _describe(examples)
     head = _unweighted(examples, unlabelled, everywhere, _solve(kernel, opinions[:, 1], everywhere))
-    features = np.empty((len(opinions), len(head.weights)))
+    features = np.empty((len(opinions), len(FEATURES)))
     for fold in np.unique(examples.fold):
         train, test = examples.fold != fold, examples.fold == fold
         solved = [_solve(kernel, column, train) for column in opinions.T]
@@ -126,7 +121,7 @@ class _Unlabelled:
 def _describe(examples: Examples) -> _Unlabelled:
     logits, values = examples.outputs.logits, signed_roots(examples.outputs.features)
     logit_mean, logit_deviation = logits.mean(axis=0), logits.std(axis=0)
-    combined = convex_combinations(logits, examples.names)
+    classes = fit_reference(convex_combinations(logits, examples.names))
     map_mean, map_deviation = values.mean(axis=0), values.std(axis=0) + 1e-6
     scaled = (values - map_mean) / map_deviation
     components = np.linalg.eigh(scaled.T @ scaled)[1][:, ::-1][:, :MAP_COMPONENTS]
@@ -134,9 +129,9 @@ def _describe(examples: Examples) -> _Unlabelled:
         "names": examples.names,
         "logit_mean": logit_mean,
         "logit_deviation": logit_deviation,
-        "logit_spread": _spread((logits - logit_mean) / logit_deviation),
-        "classes_mean": combined.mean(axis=0),
-        "classes_spread": _spread(combined),
+        "logit_spread": fit_reference((logits - logit_mean) / logit_deviation).spread,
+        "classes_mean": classes.mean,
+        "classes_spread": classes.spread,
         "map_mean": map_mean,
         "map_deviation": map_deviation,
     }
@@ -146,14 +141,14 @@ def _describe(examples: Examples) -> _Unlabelled:
 def _unweighted(
     examples: Examples, unlabelled: _Unlabelled, train: Mask, alone: tuple[Floats, float]
 ) -> AlignmentHead:
-    """The head without the linear part."""
+    """The head without the weights of its regression."""
     solved = _map(unlabelled.points[train], examples.select(train))
-    mapped = as_unit(unlabelled.points[train] @ solved)
+    mapped = fit_reference(as_unit(unlabelled.points[train] @ solved))
     tensors = unlabelled.tensors | {
         "coefficients": alone[0],
         "map": unlabelled.components @ solved,
-        "mapped_mean": mapped.mean(axis=0),
-        "mapped_spread": _spread(mapped),
+        "mapped_mean": mapped.mean,
+        "mapped_spread": mapped.spread,
         "feature_mean": np.zeros(len(FEATURES)),
         "feature_deviation": np.ones(len(FEATURES)),
         "weights": np.zeros(len(FEATURES)),
@@ -171,38 +166,11 @@ def _map(points: Floats, part: Examples) -> Floats:
     return np.asarray(np.linalg.solve(products, points.T @ (centred * weights)))
 
 
-def _spread(vectors: Floats) -> Floats:
-    """R of the covariance R·Rᵀ, by its first principal components."""
-    values, directions = np.linalg.eigh(np.cov(vectors.T))
-    return np.asarray(directions[:, -SPREAD_COMPONENTS:] * np.sqrt(np.maximum(values[-SPREAD_COMPONENTS:], 0)))
-
-
 def weighted(head: AlignmentHead, features: Floats, alignment: Floats) -> AlignmentHead:
     """Ridge regression of the ranks of raters' means, then a logistic curve to the means."""
-    mean, deviation = features.mean(axis=0), features.std(axis=0)
-    scaled = (features - mean) / deviation
-    ranks = rankdata(alignment) / len(alignment) - 0.5
-    weights = np.linalg.solve(scaled.T @ scaled + WEIGHT_RIDGE * np.eye(scaled.shape[1]), scaled.T @ ranks)
-    sums = scaled @ weights
-    start = (alignment.min(), np.ptp(alignment), 0.0, 4 / np.std(sums))
-    curve, _ = curve_fit(_logistic, sums, alignment, start, maxfev=10_000)
-    scale_from = np.linspace(sums.min() - np.ptp(sums), sums.max() + np.ptp(sums), KNOTS)
-    tensors = _tensors(head) | {
-        "feature_mean": mean,
-        "feature_deviation": deviation,
-        "weights": weights,
-        "scale_from": scale_from,
-        "scale_to": _logistic(scale_from, *curve),
-    }
-    return head_of_tensors(tensors, {**dict.fromkeys(NUMBERS, 0.0), "intercept": head.intercept})
-
-
-def _logistic(sums: Floats, least: float, height: float, middle: float, slope: float) -> Floats:
-    return np.asarray(least + height * expit(slope * (sums - middle)))
+    return replace(head, regression=fit_rank_regression(features, alignment, WEIGHT_RIDGE))
 
 
 def _tensors(head: AlignmentHead) -> dict[str, Floats]:
-    references = {"logit": head.logits, "classes": head.classes, "mapped": head.mapped}
-    tensors = {f"{name}_spread": reference.spread for name, reference in references.items()}
-    tensors |= {"classes_mean": head.classes.mean, "mapped_mean": head.mapped.mean}
-    return tensors | {name: getattr(head, name) for name in TENSORS if name not in tensors}
+    regression = {name: getattr(head.regression, name) for name in REGRESSION_TENSORS}
+    return {"coefficients": head.coefficients, **tensors_of_comparison(head.comparison), **regression}

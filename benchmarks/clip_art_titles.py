@@ -25,8 +25,8 @@ from clip_art_pairs import Pair, read_pairs
 
 from beholder.images.background import DEFAULT_BACKGROUND
 from beholder.images.sources import ImageSource, named_files
-from beholder.models.alignment.head import Reference, as_unit, convex_combinations, rowwise
-from beholder.models.alignment.packaged import load_classifier
+from beholder.models.alignment.classifier import load_classifier
+from beholder.models.alignment.comparison import Reference, as_unit, convex_combinations, rowwise
 from beholder.models.components import signed_roots
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.efficientnet_lite import SIZES
@@ -160,7 +160,7 @@ def test_retrieval(
     print(f"| contrastive | {' | '.join(f'{np.mean([row[name] for row in rows]):.3f}' for name in names)} |")
     titles = tested.texts.numpy().astype(np.float64)
     moments = _moments(cache, [pairs[index] for index in test])
-    network = load_classifier().classify(moments)
+    network = load_classifier(MOMENTS).classify(moments)
     classes = load_sentence_encoder().encode(sentences).astype(np.float64)
     print_recalls("class names", convex_combinations(network.logits, classes), titles)
     mapped = ridge_map(part, tested)

@@ -26,7 +26,7 @@ from agiqa_scorer import SOURCE, Images, load
 from coco_ssd import load_coco_ssd
 from PIL import Image
 
-from beholder.models.alignment.head import convex_combinations, rowwise
+from beholder.models.alignment.comparison import convex_combinations, rowwise
 from beholder.models.alignment.packaged import load_alignment_model
 from beholder.models.detection.detections import Detections
 from beholder.models.detection.tiny_yolo import SIDE, load_tiny_yolo
@@ -146,7 +146,7 @@ def report(images: Images, examples: Examples, scores: Floats) -> None:
     folds = fit_folds(examples, development)
     quality, alignment = held_out(folds, len(development))
     words = rowwise(convex_combinations(examples.outputs.logits, examples.names), examples.sentences)
-    words = load_alignment_model().head.classes.standardise(words, examples.sentences)
+    words = load_alignment_model().head.comparison.classes.standardise(words, examples.sentences)
     columns = {"object-words": scores, "class names, standardised by prompt": words, "quality": quality}
     for label, mask in (("every class", any_class), ("other classes than persons", others)):
         print(f"\n{label}")

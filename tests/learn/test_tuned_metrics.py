@@ -24,7 +24,8 @@ def recipe() -> Recipe:
     few = ("training.epochs=", "training.steps=3", "training.warmup=1", "training.save_every=1")
     of_pixels = ("model.frozen.encoders=['pixel']", "model.process.encoders=['pixel']", "model.frozen.members=2")
     process = (f"model.process.images={IMAGES}", "model.process.steps=2")
-    return load_recipe("metric-transformer-tuned", [*few, *of_pixels, *process, "training.batch=4"])
+    comparison = "model.comparison.network=efficientnet-lite0-moments"
+    return load_recipe("metric-transformer-tuned", [*few, *of_pixels, *process, comparison, "training.batch=4"])
 
 
 def loaded(folder: Path) -> TunedMetrics:
@@ -46,6 +47,7 @@ def test_a_model_is_measured_fitted_and_the_same_after_an_interruption(rated_stu
     weights = uninterrupted.module.state_dict()
     assert weights["tuned.0.standardise.mean"].abs().max() > 0, "not measured before the first step"
     assert uninterrupted.config[SUPPORT] == IMAGES, "the Gaussian process was not fitted after the last"
+    assert weights["comparison.0.is_fitted"], "the comparison was not fitted after it"
     assert not any(name.startswith("averaged") for name in weights)
 
     with pytest.raises(KeyboardInterrupt):

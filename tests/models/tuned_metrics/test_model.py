@@ -173,13 +173,55 @@ def test_a_gaussian_process_is_a_third_of_the_quality_once_it_is_fitted(batch: B
         before = tuned.predict(batch)
         tuned.complete([batch])
         after = tuned.predict(batch)
-        assert tuned._process is not None
-        assert len(tuned._process.support) == 3
-        alone = tuned._process(tuned._process_features(batch))
+        assert tuned._fitted is not None
+        assert len(tuned._fitted.process.support) == 3
+        alone = tuned._fitted.scores(tuned._described(batch))
     assert tuned.config["support"] == 3
-    assert alone.shape == (4, 1)
-    torch.testing.assert_close(after["quality"], (2 * before["quality"] + alone[:, 0]) / 3)
+    assert set(alone) == {"quality"}
+    torch.testing.assert_close(after["quality"], (2 * before["quality"] + alone["quality"]) / 3)
     torch.testing.assert_close(after["alignment"], before["alignment"])  # depends on the prompt
+
+
+def test_a_comparison_is_a_third_of_the_alignment_once_it_is_fitted(batch: Batch, tmp_path: Path) -> None:
+    tuned = model(process={"encoders": ["pixel"], "steps": 3}, comparison={}, averaging=0)
+    tuned.module.eval()
+    more = with_classes(batch, tuned)
+    with torch.no_grad():
+        before = tuned.predict(more)
+        tuned.complete([more])
+        after = tuned.predict(more)
+        assert tuned._fitted is not None
+        alone = tuned._fitted.scores(tuned._described(more))
+    assert tuned._fitted.process.coefficients.shape == (2, 4), "both metrics have a process"
+    assert set(alone) == set(BOTH)
+    for aspect in BOTH:
+        torch.testing.assert_close(after[aspect], (2 * before[aspect] + alone[aspect].float()) / 3)
+    save_checkpoint(tmp_path, tuned, Record("tuned-metrics", tuned.config, BOTH, {}, {}))
+    loaded, _ = load_checkpoint(tmp_path)
+    with torch.no_grad():
+        torch.testing.assert_close(loaded.predict(more)["alignment"], after["alignment"])
+
+
+def with_classes(batch: Batch, tuned: TunedMetrics) -> Batch:
+    """The same images with random vectors of the network whose classes are compared, and two prompts."""
+    missing = sum(encoder.dims for encoder in tuned.encoders) - batch.pixels.shape[1]
+    vectors = torch.rand(len(batch.pixels), missing, generator=torch.Generator().manual_seed(0))
+    two = ("a dog", "two cats, close-up")
+    return replace(
+        batch, pixels=torch.cat([batch.pixels, vectors], 1), prompts=two, prompt_of=torch.tensor([0, 0, 1, 1])
+    )
+
+
+def test_the_network_that_is_compared_is_among_the_encoders() -> None:
+    tuned = model(process={"encoders": ["pixel"]}, comparison={"network": "efficientnet-lite0-moments"})
+    assert [encoder.name for encoder in tuned.encoders][-1] == "efficientnet-lite0-moments"
+
+
+def test_a_comparison_needs_processes_and_a_network_with_classes() -> None:
+    with pytest.raises(RecipeError, match="comparison: needs process, whose scores it reads"):
+        configure(SMALL | {"comparison": {}}, [], BOTH)
+    with pytest.raises(RecipeError, match=r"pixel: no encoder with classes; known: efficientnet-lite0-stages"):
+        configure(SMALL | {"process": {}, "comparison": {"network": "pixel"}}, [], BOTH)
 
 
 def test_an_encoder_that_two_parts_use_is_computed_once() -> None:

@@ -1,27 +1,23 @@
 """The head of alignment that beholder carries, on the encoders and the head of the packaged model of quality."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-import torch
 
 from beholder.errors import WeightsError
-from beholder.models.alignment.head import AlignmentHead, Floats, NetworkOutputs, read_alignment_head, rowwise
-from beholder.models.encoders.catalogue import ENCODERS as ALL_ENCODERS
-from beholder.models.encoders.efficientnet_lite import SIZES, load_network
+from beholder.models.alignment.classifier import Classifier, load_classifier
+from beholder.models.alignment.comparison import Floats, rowwise
+from beholder.models.alignment.head import AlignmentHead, read_alignment_head
 from beholder.models.encoders.encoder import Vectors
-from beholder.models.encoders.stage_features import head_means
 from beholder.models.quality.packaged import ENCODERS, QualityModel, load_quality_model
 from beholder.models.text.sentence_encoder import SentenceEncoder, load_sentence_encoder
 from beholder.models.weights.files import hash_files
 
 FOLDER = Path(__file__).parent
 HEAD, CARD = "agiqa-alignment.safetensors", "agiqa-alignment.md"
-SIZE = "lite0"
-"""Of the network whose logits are read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +26,7 @@ class AlignmentModel:
 
     quality: QualityModel
     head: AlignmentHead
-    classifier: "Classifier"
+    classifier: Classifier
     sentences: SentenceEncoder
     sha256: str
     """Of the head's file."""
@@ -48,21 +44,8 @@ class AlignmentModel:
 
     def class_similarities(self, vectors: Vectors, prompts: Sequence[str]) -> Floats:
         """Cosine of each prompt with what the network sees, by class names alone: not trained on raters."""
-        combined = self.head.combinations(self.classifier.classify(vectors).logits)
+        combined = self.head.comparison.combinations(self.classifier.classify(vectors).logits)
         return rowwise(combined, self.sentences.encode(prompts).astype(np.float64))
-
-
-@dataclass(frozen=True, eq=False)
-class Classifier:
-    """The last layer of the network, from its features to logits."""
-
-    weight: Floats  # (classes, features)
-    bias: Floats  # (classes,)
-
-    def classify(self, vectors: Vectors) -> NetworkOutputs:
-        """The network's features, which are among the vectors, and its logits."""
-        features = vectors[:, head_means(SIZES[SIZE])].astype(np.float64)
-        return NetworkOutputs(features, features @ self.weight.T + self.bias)
 
 
 @lru_cache(maxsize=1)
@@ -70,16 +53,22 @@ def load_alignment_model() -> AlignmentModel:
     """Load the packaged model; other weights than those that it was trained on are refused."""
     quality, sentences = load_quality_model(), load_sentence_encoder()
     head, metadata = read_alignment_head(FOLDER / HEAD)
-    expected = {"quality": quality.sha256, "sentences": sentences.identity}
+    _refuse_other_weights(metadata, {"quality": quality.sha256, "sentences": sentences.identity})
+    return AlignmentModel(quality, head, load_classifier(ENCODERS[0]), sentences, hash_files([FOLDER / HEAD]))
+
+
+def load_class_names() -> Floats:
+    """Unit vectors of the names and definitions of ImageNet's classes, (classes, text dims).
+
+    They are in the packaged file, and of the packaged sentence encoder; another one is refused.
+    """
+    head, metadata = read_alignment_head(FOLDER / HEAD)
+    _refuse_other_weights(metadata, {"sentences": load_sentence_encoder().identity})
+    return head.comparison.names
+
+
+def _refuse_other_weights(metadata: Mapping[str, str], expected: Mapping[str, str]) -> None:
     wrong = [name for name, installed in expected.items() if metadata.get(name) != installed]
     if wrong:
         pairs = (f"{name}: {metadata.get(name)}, installed: {expected[name]}" for name in wrong)
         raise WeightsError(f"{HEAD}: trained on other weights ({'; '.join(pairs)})")
-    return AlignmentModel(quality, head, load_classifier(), sentences, hash_files([FOLDER / HEAD]))
-
-
-def load_classifier() -> Classifier:
-    """The classifier of the network whose features are the first encoder's."""
-    layer = load_network(ENCODERS[0], SIZE, ALL_ENCODERS[ENCODERS[0]].weights)[0].classes
-    with torch.inference_mode():
-        return Classifier(layer.weight.double().numpy(), layer.bias.double().numpy())

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 import torch
 
+from beholder.models.gaussian_process.held_out import leave_prompts_out
+
 JITTER = 1e-4
 """Added to the noise, so that the matrix stays positive definite in single precision."""
 
@@ -86,13 +88,25 @@ def fit_hyperparameters(
     return _hyperparameters(log_weights, log_variances)
 
 
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """What a process of known hyperparameters says."""
+
+    coefficients: torch.Tensor
+    """Of the training images, (n,): a score is their sum by the kernel."""
+    held_out: torch.Tensor
+    """Scores of the training images by images of other prompts, (n,)."""
+
+
 def solve(
-    weighted_distances: torch.Tensor, same_prompt: torch.Tensor, targets: torch.Tensor, parameters: Hyperparameters
-) -> torch.Tensor:
-    """The coefficients of the training images, (n,), in double precision: a score is their sum by the kernel."""
+    weighted_distances: torch.Tensor, prompt_of: torch.Tensor, targets: torch.Tensor, parameters: Hyperparameters
+) -> Solution:
+    """The coefficients of the training images, and their held-out scores, in double precision."""
     kernel = parameters.variance * torch.exp(-weighted_distances.double())
-    factor = torch.linalg.cholesky(_covariance(kernel, same_prompt.double(), parameters))
-    return torch.cholesky_solve(targets.double()[:, None], factor)[:, 0]
+    same_prompt = (prompt_of[:, None] == prompt_of[None]).double()
+    factor = torch.linalg.cholesky(_covariance(kernel, same_prompt, parameters))
+    coefficients = torch.cholesky_solve(targets.double()[:, None], factor)[:, 0]
+    return Solution(coefficients, leave_prompts_out(torch.cholesky_inverse(factor), targets.double(), prompt_of))
 
 
 def _covariance(kernel: torch.Tensor, same_prompt: torch.Tensor, parameters: Hyperparameters) -> torch.Tensor:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
-from beholder.models.gaussian_process.likelihood import Hyperparameters, fit_hyperparameters, solve
+from beholder.models.gaussian_process.likelihood import fit_hyperparameters, solve
 
 LARGEST = 6.0
 """Standard deviations from the mean beyond which a feature is cut off."""
@@ -49,7 +49,7 @@ class GaussianProcess(nn.Module):
 
     def fit(
         self, features: torch.Tensor, ratings: torch.Tensor, prompt_of: torch.Tensor, *, steps: int, rate: float
-    ) -> None:
+    ) -> torch.Tensor:
         """Fit it to images, in place of those that it was fitted to before.
 
         Args:
@@ -58,6 +58,10 @@ class GaussianProcess(nn.Module):
             prompt_of: Number of the prompt of each image, (n,).
             steps: Steps of the search for hyperparameters.
             rate: Its learning rate.
+
+        Returns:
+            The scores of these images, each by those of other prompts alone, (n, metrics); nan where an image was
+            not rated, and 0 for a metric of which there is no rating.
         """
         self.mean = features.mean(0)
         spread = features.std(0, correction=0)
@@ -71,10 +75,15 @@ class GaussianProcess(nn.Module):
         metrics = ratings.shape[1]
         self.coefficients = support.new_zeros(metrics, len(support))
         self.weights = support.new_zeros(metrics, len(self.groups))
+        held_out = support.new_zeros(len(support), metrics)
         for metric in range(metrics):
             rated = (~ratings[:, metric].isnan()).nonzero()[:, 0]
             if len(rated) > 1:
-                self._fit_metric(metric, rated, distances, ratings[:, metric], prompt_of, steps=steps, rate=rate)
+                held_out[:, metric] = torch.nan
+                held_out[rated, metric] = self._fit_metric(
+                    metric, rated, distances, ratings[:, metric], prompt_of, steps=steps, rate=rate
+                )
+        return held_out
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         """Scores (n, metrics), in single precision."""
@@ -96,18 +105,16 @@ class GaussianProcess(nn.Module):
         *,
         steps: int,
         rate: float,
-    ) -> None:
+    ) -> torch.Tensor:
+        """Fit one metric to the images that were rated for it; their held-out scores, (rated,)."""
         among = distances if len(rated) == len(ratings) else distances[:, rated][:, :, rated].contiguous()
         same_prompt = (prompt_of[rated][:, None] == prompt_of[rated][None]).float()
         parameters = fit_hyperparameters(among, same_prompt, ratings[rated], steps=steps, rate=rate)
         weighted = torch.einsum("g,gij->ij", parameters.weights, among)
-        solved = solve(weighted, same_prompt, ratings[rated], parameters)
-        self.coefficients[metric, rated] = self._scaled(solved, parameters)
+        solution = solve(weighted, prompt_of[rated], ratings[rated], parameters)
+        self.coefficients[metric, rated] = (parameters.variance * solution.coefficients).float()
         self.weights[metric] = parameters.weights
-
-    @staticmethod
-    def _scaled(coefficients: torch.Tensor, parameters: Hyperparameters) -> torch.Tensor:
-        return (parameters.variance * coefficients).float()
+        return solution.held_out.float()
 
     def _standardise(self, features: torch.Tensor) -> torch.Tensor:
         return ((features - self.mean) / self.spread).clamp(-LARGEST, LARGEST)
