@@ -88,14 +88,13 @@ class FittedKind:
             steps=self._process_settings.steps,
             rate=self._process_settings.rate,
         )
+        comparison = self._settings.comparison
+        if comparison is None:
+            return len(rows)
+        names, examples = load_class_names(), _examples(comparison.network, images, sentences, held_out)
         for metric, head in self.heads.items():
             labels = ratings[:, self._metrics.index(metric)].double().cpu().numpy()
-            examples = self._examples(images, sentences, held_out)
-            comparison = self._settings.comparison
-            if comparison is not None:
-                head.fit(
-                    load_class_names(), examples, labels, map_ridge=comparison.map_ridge, ridge=comparison.ridge
-                )
+            head.fit(names, examples, labels, map_ridge=comparison.map_ridge, ridge=comparison.ridge)
         return len(rows)
 
     def scores(self, images: DescribedImages) -> dict[str, torch.Tensor]:
@@ -107,24 +106,20 @@ class FittedKind:
         columns = zip(self.scored, by_process.T, strict=True)
         scores = {metric: column for metric, column in columns if not self._settings.reads_prompt(metric)}
         fitted = {metric: head for metric, head in self.heads.items() if head.is_fitted}
-        if fitted:
-            examples = self._examples(images, sentences, by_process)
+        comparison = self._settings.comparison
+        if fitted and comparison is not None:
+            examples = _examples(comparison.network, images, sentences, by_process)
             scores |= {metric: head(examples).to(by_process) for metric, head in fitted.items()}
         return scores
 
-    def _examples(
-        self, images: DescribedImages, sentences: NDArray[np.float32], image_scores: torch.Tensor
-    ) -> Examples:
-        """What the regressions see; there are some."""
-        if self._settings.comparison is None:
-            raise ValueError("without a comparison, nothing is compared")
-        classifier = load_classifier(self._settings.comparison.network)
-        return Examples(
-            image_scores.double().cpu().numpy(),
-            classifier.classify(images.network.float().cpu().numpy()),
-            images.prompts,
-            sentences.astype(np.float64),
-        )
+
+def _examples(
+    network: str, images: DescribedImages, sentences: NDArray[np.float32], image_scores: torch.Tensor
+) -> Examples:
+    """What the regressions see, with the scores of the processes."""
+    outputs = load_classifier(network).classify(images.network.float().cpu().numpy())
+    image_scores = image_scores.double().cpu()
+    return Examples(image_scores.numpy(), outputs, images.prompts, sentences.astype(np.float64))
 
 
 def _encode(prompts: Sequence[str]) -> NDArray[np.float32]:
