@@ -116,9 +116,10 @@ def fit_and_score(
     )
 
     def features(mask: Mask, by_process: torch.Tensor, in_sentences: Floats | None) -> Floats:
-        asked = prompts[mask].tolist()
-        image_scores = by_process.double().numpy()
-        return fitted.features(image_scores, rows_of(outputs, mask), asked, sentences[mask], in_sentences)
+        prompts_of_rows, image_scores = prompts[mask].tolist(), by_process.double().numpy()
+        return fitted.features(
+            image_scores, rows_of(outputs, mask), prompts_of_rows, sentences[mask], in_sentences
+        )
 
     by_process = gaussian(torch.from_numpy(vectors[test]))
     training, testing = features(train, held_out, mapped), features(test, by_process, None)
@@ -127,8 +128,8 @@ def fit_and_score(
         places = [COLUMNS.index(column) for column in columns]
         regression = fit_rank_regression(training[:, places], standard[:, 1], comparison.ridge)
         scores[name] = regression.scores(testing[:, places])
-    seen = features(train, gaussian(torch.from_numpy(vectors[train])), None)
-    return scores | {IN_SAMPLE: fit_rank_regression(seen, standard[:, 1], comparison.ridge).scores(testing)}
+    in_sample = features(train, gaussian(torch.from_numpy(vectors[train])), None)
+    return scores | {IN_SAMPLE: fit_rank_regression(in_sample, standard[:, 1], comparison.ridge).scores(testing)}
 
 
 def group_sizes(process: ProcessSettings) -> list[int]:

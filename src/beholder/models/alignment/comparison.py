@@ -100,13 +100,13 @@ class Comparison:
         class_weights = softmax(SHARPNESS * similarity)
         standard = (outputs.logits - self.logit_mean) / self.logit_deviation
         images = self.map_images(outputs.features) if mapped is None else mapped
-        read = [
+        by_prompt = [
             self.classes.standardise(rowwise(self.combinations(outputs.logits), vectors), vectors),
             self.logits.standardise(rowwise(standard, class_weights), class_weights),
             self.mapped.standardise(rowwise(images, vectors), vectors),
             similarity.max(axis=1),
         ]
-        return np.column_stack([image_scores, *read, difficulties(prompts)])
+        return np.column_stack([image_scores, *by_prompt, difficulties(prompts)])
 
     def combinations(self, logits: Floats) -> Floats:
         """Unit vectors of what the network sees, (images, text dims), by the names of the likeliest classes."""

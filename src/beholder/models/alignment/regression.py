@@ -71,7 +71,7 @@ def fit_rank_regression(features: Floats, labels: Floats, ridge: float) -> RankR
 
 
 def _logistic_curve(sums: Floats, labels: Floats) -> Curve | None:
-    """The logistic curve that fits best, unless none that rises is found."""
+    """The logistic curve that fits best; none if that does not converge, or falls."""
     if len(labels) < FEWEST or np.ptp(sums) == 0 or np.ptp(labels) == 0:
         return None
 
@@ -79,12 +79,12 @@ def _logistic_curve(sums: Floats, labels: Floats) -> Curve | None:
         return _logistic(sums, *numbers) - labels
 
     def curve(values: Floats) -> Floats:
-        return _logistic(values, *found.x)
+        return _logistic(values, *fit.x)
 
     start = (labels.min(), np.ptp(labels), 0.0, 4 / np.std(sums))
-    found = least_squares(errors, start, method="lm", max_nfev=10_000)
-    _, height, _, slope = found.x
-    return curve if found.success and np.isfinite(found.x).all() and height * slope > 0 else None
+    fit = least_squares(errors, start, method="lm", max_nfev=10_000)
+    _, height, _, slope = fit.x
+    return curve if fit.success and np.isfinite(fit.x).all() and height * slope > 0 else None
 
 
 def _line(sums: Floats, labels: Floats) -> Curve:
