@@ -59,15 +59,15 @@ def fit_rank_regression(features: Floats, labels: Floats, ridge: float) -> RankR
         >>> bool(np.all(np.diff(regression.scores(features)) > 0))
         True
     """
-    mean, deviation = features.mean(axis=0), features.std(axis=0)
-    deviation[deviation < 1e-9] = 1.0  # what never varies has the weight 0
-    scaled = (features - mean) / deviation
+    mean, spread = features.mean(axis=0), features.std(axis=0)
+    spread[spread < 1e-9] = 1.0  # what never varies has the weight 0
+    scaled = (features - mean) / spread
     ranks = rankdata(labels) / len(labels) - 0.5
     weights = np.linalg.solve(scaled.T @ scaled + ridge * np.eye(scaled.shape[1]), scaled.T @ ranks)
     sums = scaled @ weights
     curve = _logistic_curve(sums, labels) or _line(sums, labels)
     scale_from = np.linspace(sums.min() - np.ptp(sums), sums.max() + np.ptp(sums), KNOTS)
-    return RankRegression(mean, deviation, weights, scale_from, curve(scale_from))
+    return RankRegression(mean, spread, weights, scale_from, curve(scale_from))
 
 
 def _logistic_curve(sums: Floats, labels: Floats) -> Curve | None:

@@ -26,7 +26,7 @@ from beholder.models.alignment.regression import KNOTS, RankRegression, fit_rank
 from beholder.models.encoders.efficientnet_lite import CLASSES, FEATURES
 
 LEAST_WEIGHT = 0.05
-"""Of an image in the map. Others count by how many standard deviations their label is above mean − 1 deviation."""
+"""Of an image in the map. Others count by how far their standardised label is above −1."""
 
 
 @dataclass(frozen=True, slots=True)
