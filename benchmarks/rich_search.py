@@ -37,7 +37,7 @@ RATES = (1e-3, 2e-3)
 EPOCHS = 2.5
 """Of the further trials: as many as the model has."""
 FORMER = {"tiny-rich-similarity-tuned": 1, "tiny-rich-similarity": 0}
-"""Recipe -> the trial (from 0) whose setting the tables of the fresh world were made with."""
+"""Recipe -> the trial (from 0) whose setting was tested on a fresh world before this search."""
 BATCHES = {"tiny-rich-similarity-tuned": 16, "tiny-rich-similarity": 64}
 """Recipe -> the batch of the last trial; the second is trained by comparing the images of a batch."""
 
